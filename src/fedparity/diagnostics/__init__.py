@@ -1,0 +1,1 @@
+"""Where a disparity comes from: decomposition, attribution, influence, local audits."""

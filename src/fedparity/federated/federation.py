@@ -1,0 +1,249 @@
+"""A federation: the cells of all silos, checked once and laid out for arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.errors import FederationError, GroupError, ScoreError
+from fedparity.federated.pool import Pool
+from fedparity.functionals.groups import encode
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.labels import Group, Silo, canonical_order
+from fedparity.laws.weights import Weights
+from fedparity.sketches.cell import Cell
+from fedparity.sketches.reduce import Kind
+
+__all__ = ["Federation"]
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Federation:
+    r"""The sketches of d silos and two groups or more: all an auditor ever sees.
+
+    Build it with :meth:`from_cells` or :meth:`from_scores`. Silos are kept in the canonical
+    order of their labels, so that results do not depend on the order in which they came. A
+    silo may lack a group, and cells may have different numbers of levels.
+
+    Cells lie group by group, and silo by silo inside a group; the arrays have one entry per
+    cell, but for ``values`` with one entry per level of each.
+    """
+
+    groups: tuple[Group, ...]
+    silos: tuple[Silo, ...]
+    kind: Kind
+    group_of: IntArray
+    """Position in ``groups`` of each cell's group."""
+    silo_of: IntArray
+    """Position in ``silos`` of each cell's silo."""
+    counts: npt.NDArray[Any]
+    """Number of records of each cell (int64), or their weight (float64)."""
+    levels: IntArray
+    """Number of values of each cell."""
+    rank_errors: FloatArray
+    values: FloatArray
+    """The values of all cells, one after the other."""
+
+    @classmethod
+    def from_cells(
+        cls, cells: Mapping[tuple[Silo, Group], Cell], *, groups: Sequence[Group] | None = None
+    ) -> Federation:
+        """Return the federation of these cells.
+
+        Parameters
+        ----------
+        cells : mapping of (silo, group) to Cell
+            A silo that has no record of a group has no such cell.
+        groups : sequence of labels, optional
+            The groups in reporting order; the labels found, in canonical order, if absent.
+
+        Raises
+        ------
+        FederationError
+            If there is no cell, kinds are mixed, or a cell's group is not listed.
+        GroupError
+            If fewer than two groups remain, or a listed one has no record.
+
+        Examples
+        --------
+        >>> cells = {
+        ...     ("north", "a"): Cell(count=10, values=[0.1, 0.5]),
+        ...     ("north", "b"): Cell(count=20, values=[0.2, 0.9]),
+        ... }
+        >>> Federation.from_cells(cells)
+        Federation(1 silo, 2 groups, 30 records, quantile sketches)
+        """
+        if not cells:
+            raise FederationError.empty()
+        found = canonical_order(group for _, group in cells)
+        labels = found if groups is None else _checked_groups(groups, cells)
+        silos = canonical_order(silo for silo, _ in cells)
+        group_at = {group: i for i, group in enumerate(labels)}
+        silo_at = {silo: i for i, silo in enumerate(silos)}
+        ordered = sorted(
+            ((group_at[group], silo_at[silo], cell) for (silo, group), cell in cells.items()),
+            key=lambda entry: entry[:2],
+        )
+        kinds = canonical_order({cell.kind for cell in cells.values()})
+        if len(kinds) > 1:
+            raise FederationError.mixed_kinds(kinds)
+        return cls(
+            groups=labels,
+            silos=silos,
+            kind=kinds[0],
+            group_of=np.array([group for group, _, _ in ordered]),
+            silo_of=np.array([silo for _, silo, _ in ordered]),
+            counts=np.array([cell.count for _, _, cell in ordered]),
+            levels=np.array([cell.levels for _, _, cell in ordered]),
+            rank_errors=np.array([cell.rank_error for _, _, cell in ordered]),
+            values=np.concatenate([cell.values for _, _, cell in ordered]),
+        )
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: object,
+        *,
+        groups: object,
+        silos: object,
+        levels: int,
+        kind: Kind = "quantile",
+        weights: object = None,
+    ) -> Federation:
+        """Return the federation that the silos of one table would form, sketch by sketch.
+
+        ``groups`` and ``silos`` hold one label per score.
+
+        Examples
+        --------
+        >>> Federation.from_scores(
+        ...     [0.1, 0.4, 0.3, 0.8], groups=list("abab"), silos=[1, 1, 2, 2], levels=1
+        ... )
+        Federation(2 silos, 2 groups, 4 records, quantile sketches)
+        """
+        values = as_scores(scores)
+        masses = None if weights is None else as_masses(weights)
+        group_labels, group_codes = encode(groups)
+        silo_labels, silo_codes = encode(silos)
+        columns = {"groups": group_codes, "silos": silo_codes, "weights": masses}
+        for name, column in columns.items():
+            if column is not None and column.size != values.size:
+                raise ScoreError.lengths_differ(name, column.size, "scores", values.size)
+        codes = silo_codes * len(group_labels) + group_codes
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        cells = {}
+        for rows in np.split(order, starts[1:]):
+            if masses is not None and not masses[rows].any():
+                continue  # nobody counts here: the silo lacks the group
+            label = silo_labels[silo_codes[rows[0]]], group_labels[group_codes[rows[0]]]
+            cells[label] = Cell.from_scores(
+                values[rows],
+                levels=levels,
+                kind=kind,
+                weights=None if masses is None else masses[rows],
+            )
+        return cls.from_cells(cells)
+
+    def __post_init__(self) -> None:
+        if len(self.groups) < 2:
+            raise GroupError.too_few(self.groups)
+        present = set(np.unique(self.group_of).tolist())
+        for position, group in enumerate(self.groups):
+            if position not in present:
+                raise GroupError.empty(group)
+
+    @cached_property
+    def cells(self) -> dict[tuple[Silo, Group], Cell]:
+        """The cells by silo and group."""
+        return {
+            (self.silos[silo], self.groups[group]): Cell(
+                count=count, values=values, kind=self.kind, rank_error=float(rank_error)
+            )
+            for silo, group, count, values, rank_error in zip(
+                self.silo_of,
+                self.group_of,
+                self.counts,
+                np.split(self.values, self.offsets[1:-1]),
+                self.rank_errors,
+                strict=True,
+            )
+        }
+
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the values of each cell start, and where the last ones end."""
+        return np.concatenate(([0], np.cumsum(self.levels)))
+
+    @cached_property
+    def count_table(self) -> npt.NDArray[Any]:
+        """Counts by silo (rows) and group (columns), zero where a silo lacks the group."""
+        table = np.zeros((len(self.silos), len(self.groups)), dtype=self.counts.dtype)
+        table[self.silo_of, self.group_of] = self.counts
+        return table
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        r"""The shares :math:`\hat\alpha_s = n_s/n` of the groups, in their order."""
+        totals = self.count_table.sum(axis=0)
+        shares: FloatArray = totals / totals.sum()
+        return shares
+
+    @property
+    def weights(self) -> Weights:
+        r"""The shares :math:`\hat\alpha_s` by group."""
+        return Weights(dict(zip(self.groups, self.count_table.sum(axis=0).tolist(), strict=True)))
+
+    @property
+    def max_levels(self) -> int:
+        """The largest number of levels among the cells."""
+        return int(self.levels.max())
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The values of all cells, sorted once for every estimate that reads them."""
+        return Pool.of(self.values, self.levels)
+
+    def without(self, silo: Silo) -> Federation:
+        """Return the federation of the other silos.
+
+        Raises
+        ------
+        FederationError
+            If there is no such silo, or no other.
+        GroupError
+            If fewer than two groups remain.
+        """
+        if silo not in self.silos:
+            raise FederationError.unknown_silo(silo, self.silos)
+        others = {label: cell for label, cell in self.cells.items() if label[0] != silo}
+        present = {group for _, group in others}
+        return Federation.from_cells(others, groups=[g for g in self.groups if g in present])
+
+    def __repr__(self) -> str:
+        silos, records = len(self.silos), self.counts.sum()
+        return (
+            f"Federation({silos} silo{'' if silos == 1 else 's'}, {len(self.groups)} groups, "
+            f"{records:g} records, {self.kind} sketches)"
+            if records < 1e6
+            else f"Federation({silos} silos, {len(self.groups)} groups, "
+            f"{records:.0f} records, {self.kind} sketches)"
+        )
+
+
+def _checked_groups(
+    groups: Sequence[Group], cells: Mapping[tuple[Silo, Group], Cell]
+) -> tuple[Group, ...]:
+    if len(set(groups)) != len(groups):
+        raise FederationError.duplicate_groups(groups)
+    for silo, group in cells:
+        if group not in groups:
+            raise FederationError.unknown_group(group, silo, groups)
+    return tuple(groups)

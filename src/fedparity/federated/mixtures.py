@@ -1,0 +1,77 @@
+"""Group mixtures across silos: the laws that pooling the data would give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.federated.federation import Federation
+from fedparity.federated.method import Method
+from fedparity.federated.pool import atom_masses
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.laws.law import Law
+from fedparity.laws.refinement import QuantileTable, common_refinement
+
+__all__ = ["grid_levels", "grid_widths", "mixture_table", "mixtures", "observed_weights"]
+
+
+def observed_weights(federation: Federation) -> npt.NDArray[Any]:
+    r"""Return the weight of each cell (column) in the law of each group (row).
+
+    A cell counts by its records in the law of its own group and not in the others:
+    :math:`\nu_s^\times = \sum_j \hat\pi_{j|s} \nu_{j,s}` (paper, `eq:nu-s-times`), up to the
+    factor :math:`n_s`.
+    """
+    weights = np.zeros((len(federation.groups), federation.counts.size), federation.counts.dtype)
+    weights[federation.group_of, np.arange(federation.counts.size)] = federation.counts
+    return weights
+
+
+def mixtures(federation: Federation) -> dict[Group, Law]:
+    r"""Return the mixture :math:`\nu_s^\times` of each group across silos.
+
+    Each cell contributes its k values with mass 1/k each, times the silo's share of the group.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 1.0, 2.0, 5.0], groups=list("aabb"), silos=[1, 2, 1, 2], levels=1
+    ... )
+    >>> mixtures(federation)["b"].atoms
+    array([2., 5.])
+    """
+    masses = atom_masses(observed_weights(federation), federation.levels, 1)
+    return {
+        group: federation.pool.law(row)
+        for group, row in zip(federation.groups, masses, strict=True)
+    }
+
+
+def mixture_table(
+    federation: Federation, weights: npt.NDArray[Any], method: Method
+) -> QuantileTable:
+    """Return the quantile functions of one mixture of cells per row of ``weights``.
+
+    With the ``grid`` estimator they are read on the midpoint grid (Algorithm 1), with the
+    ``exact`` one on the common refinement of their cumulative masses.
+    """
+    levels = grid_levels(federation, method)
+    masses = atom_masses(weights, federation.levels, levels)
+    pool = federation.pool
+    if method.estimator == "exact":
+        return common_refinement([pool.law(row) for row in masses], trim=method.trim)
+    values = np.stack([pool.quantiles(row, levels, method.trim) for row in masses])
+    return QuantileTable(grid_widths(levels, method.trim), values)
+
+
+def grid_levels(federation: Federation, method: Method) -> int:
+    """Return the k of the grid: the method's, or the largest among the cells."""
+    return federation.max_levels if method.levels is None else method.levels
+
+
+def grid_widths(levels: int, trim: float) -> FloatArray:
+    """Return the length of level that each point of the midpoint grid stands for."""
+    return np.full(levels, (1 - 2 * trim) / levels)

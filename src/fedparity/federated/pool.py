@@ -1,0 +1,109 @@
+"""All values of a federation in one sorted order, from which every mixture is read.
+
+A mixture of cells differs from another only by the masses of its cells, so the values are
+sorted once and each mixture is one running sum over them. Masses that are whole numbers are
+summed and compared as whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.functionals.cramer import CDFTable
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import Law
+from fedparity.sketches.levels import midpoints, ranks
+
+__all__ = ["Pool", "atom_masses", "level_positions"]
+
+_BLOCK = 1 << 14  # a few rows of this many doubles stay in the cache
+_INT64_MAX = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The values of all cells, sorted, each with the cell it came from."""
+
+    atoms: FloatArray
+    cells: npt.NDArray[np.int32]
+    order: npt.NDArray[np.int64]
+    """Where each atom lies among the values before sorting."""
+
+    @classmethod
+    def of(cls, values: FloatArray, levels: npt.NDArray[np.int64]) -> Pool:
+        """Return the pool of cells whose ``levels`` values lie one after the other."""
+        order = np.argsort(values)
+        owner = np.repeat(np.arange(levels.size, dtype=np.int32), levels)
+        return cls(atoms=values[order], cells=owner[order], order=order)
+
+    def running(self, masses: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the running mass over the atoms, given the mass of one atom of each cell."""
+        return np.cumsum(masses[self.cells])
+
+    def quantiles(self, masses: npt.NDArray[Any], levels: int, trim: float) -> FloatArray:
+        r"""Return :math:`\inf\{x : F(x) \ge u_\ell\}` of the mixture, on the midpoint grid."""
+        return self.atoms[level_positions(self.running(masses), levels, trim)]
+
+    def law(self, masses: npt.NDArray[Any]) -> Law:
+        """Return the mixture itself."""
+        weights = masses[self.cells]
+        held = weights > 0
+        return Law.from_sorted(self.atoms[held], weights[held])
+
+    def cdfs(self, masses: npt.NDArray[Any]) -> Iterator[CDFTable]:
+        """Yield the cdfs of several mixtures (rows of ``masses``), block by block of atoms."""
+        totals = masses @ np.bincount(self.cells, minlength=masses.shape[1])
+        carried = np.zeros((masses.shape[0], 1), dtype=masses.dtype)
+        for start in range(0, self.atoms.size - 1, _BLOCK):
+            atoms = self.atoms[start : start + _BLOCK + 1]
+            cells = self.cells[start : start + atoms.size - 1]
+            running = carried + np.cumsum(masses[:, cells], axis=1)
+            carried = running[:, -1:]
+            with np.errstate(over="ignore"):
+                widths = np.diff(atoms)
+            yield CDFTable(widths, running / totals[:, None])
+
+
+def atom_masses(
+    weights: npt.NDArray[Any], cell_levels: npt.NDArray[np.int64], grid_levels: int
+) -> npt.NDArray[Any]:
+    r"""Return the mass of one atom of each cell, :math:`w_c / k_c` up to a common factor.
+
+    Whole-number weights give whole-number masses, multiplied by the least common multiple of
+    the numbers of levels, wherever the running sums fit 64 bits; floats otherwise.
+
+    Parameters
+    ----------
+    weights : array, one row per mixture and one column per cell
+    cell_levels : number of atoms of each cell
+    grid_levels : the k of the grid on which the mixtures will be inverted
+    """
+    if weights.dtype.kind == "i":
+        multiple = math.lcm(*np.unique(cell_levels).tolist())
+        largest = 2 * grid_levels * multiple * int(weights.sum(axis=1).max())
+        if largest <= _INT64_MAX:
+            return weights * (multiple // cell_levels)
+    masses: npt.NDArray[Any] = weights / cell_levels
+    return masses
+
+
+def level_positions(
+    running: npt.NDArray[Any], levels: int, trim: float = 0.0
+) -> npt.NDArray[np.int64]:
+    r"""Return where a running mass first reaches each level of the midpoint grid.
+
+    Whole numbers are compared as whole numbers, :math:`2k \cdot cum \ge (2\ell - 1) \cdot T`.
+    Floats count as reaching a level up to the rounding of their own sum, so that a level that
+    is met exactly in real numbers is met here too.
+    """
+    if running.dtype.kind == "i" and not trim:
+        return np.searchsorted(running, ranks(int(running[-1]), levels), side="left")
+    rounding = running.size * float(np.finfo(np.float64).eps)
+    targets = (midpoints(levels, trim=trim) - rounding) * float(running[-1])
+    return np.searchsorted(running, targets, side="left")

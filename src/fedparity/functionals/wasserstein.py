@@ -1,0 +1,81 @@
+"""Wasserstein distance between laws on the line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedparity.errors import MagnitudeError
+from fedparity.functionals.order import check_order, checked_power, power
+from fedparity.laws.law import Law
+from fedparity.laws.refinement import QuantileTable, common_refinement
+
+__all__ = ["distance_in_table", "wasserstein", "wasserstein_power"]
+
+
+def wasserstein_power(mu: object, nu: object, *, order: int = 2, trim: float = 0.0) -> float:
+    r"""Return :math:`W_p^p(\mu, \nu)`, the p-th power of the Wasserstein distance.
+
+    .. math:: W_p(\mu, \nu)^p = \int_0^1 |Q_\mu(u) - Q_\nu(u)|^p \, du
+
+    (paper, `eq:Wp-quantile`), exactly, by common refinement of the two quantile functions.
+    Zero means that the two laws are equal. With ``trim`` the integral runs over
+    :math:`[\varepsilon, 1-\varepsilon]` (`rem:trimmed`) and is not divided by its length.
+
+    Parameters
+    ----------
+    mu, nu : Law or array of scores
+    order : 1 or 2
+    trim : float in [0, 0.5)
+
+    Raises
+    ------
+    MagnitudeError
+        If the power does not fit a float although the distance may.
+
+    Examples
+    --------
+    >>> wasserstein_power([0.0, 1.0], [2.0, 5.0])
+    10.0
+    >>> wasserstein_power([0.0, 1.0], [2.0, 5.0], order=1)
+    3.0
+    """
+    check_order(order)
+    widths, values = common_refinement(_laws(mu, nu), trim=trim)
+    with np.errstate(over="ignore"):
+        value = float(np.sum(power(values[0] - values[1], order) * widths))
+    return checked_power(value, values, widths, f"the Wasserstein distance to the power {order}")
+
+
+def wasserstein(mu: object, nu: object, *, order: int = 2, trim: float = 0.0) -> float:
+    r"""Return :math:`W_p(\mu, \nu)`, in the units of the scores.
+
+    For ``order=1`` it is the area between the two cdfs. Unlike :func:`wasserstein_power` it
+    does not overflow before the distance itself does.
+
+    Examples
+    --------
+    >>> wasserstein([0.0, 1.0], [3.0, 4.0])
+    3.0
+    """
+    check_order(order)
+    return distance_in_table(common_refinement(_laws(mu, nu), trim=trim), order)
+
+
+def distance_in_table(table: QuantileTable, order: int) -> float:
+    """Return the distance between the two rows of ``table``, scaled so as not to overflow."""
+    widths, values = table
+    with np.errstate(over="ignore"):
+        gaps = np.where(widths > 0, values[0] - values[1], 0.0)
+    largest = float(np.abs(gaps).max())
+    if largest == 0.0:
+        return 0.0
+    if not np.isfinite(largest):
+        raise MagnitudeError.overflow("the Wasserstein distance")
+    total = float(np.sum(power(gaps / largest, order) * widths))
+    return largest * (total if order == 1 else float(np.sqrt(total)))
+
+
+def _laws(*operands: object) -> list[Law]:
+    """Return laws as they are and arrays of scores as their empirical laws."""
+    fresh = iter(Law.from_samples([x for x in operands if not isinstance(x, Law)]))
+    return [x if isinstance(x, Law) else next(fresh) for x in operands]

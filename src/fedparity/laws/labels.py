@@ -1,0 +1,42 @@
+"""Labels of groups and silos, and the one order in which they are summed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TypeAlias, TypeVar
+
+__all__ = ["Group", "Silo", "canonical_order"]
+
+Group: TypeAlias = Hashable
+"""A group's label: a string, number or boolean, or a tuple of them for an intersection."""
+
+Silo: TypeAlias = Hashable
+"""A silo's label, usually its name."""
+
+Label = TypeVar("Label", bound=Hashable)
+
+
+def canonical_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Return the distinct labels in an order that does not depend on how they came.
+
+    Sums over groups and silos run in this order, so that the same data give the same bits
+    whatever the order of rows, files or messages.
+
+    Examples
+    --------
+    >>> canonical_order(["b", "a", "b"])
+    ('a', 'b')
+    >>> canonical_order([2, "a", 10])
+    (2, 10, 'a')
+    """
+    distinct = set(labels)
+    by_type: dict[str, list[Label]] = {}
+    for label in distinct:
+        by_type.setdefault(type(label).__name__, []).append(label)
+    ordered: list[Label] = []
+    for name in sorted(by_type):
+        try:
+            ordered += sorted(by_type[name])  # type: ignore[type-var]
+        except TypeError:
+            ordered += sorted(by_type[name], key=repr)
+    return tuple(ordered)

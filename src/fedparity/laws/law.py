@@ -1,0 +1,181 @@
+"""A law on the line with finitely many atoms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Never, final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.errors import OptionError, ScoreError
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.sorting import sort_all
+
+__all__ = ["Law"]
+
+
+@final
+class Law:
+    r"""A probability :math:`\nu` on the line: sorted atoms with masses.
+
+    Valid once built and read-only: atoms strictly increase, masses are positive and add up to
+    one. Whole-number masses (counts) are summed as integers, so that the cdf takes the exact
+    value :math:`i/n` rounded once, and a quantile at a level such as :math:`u = 0.55` is the
+    order statistic of rank :math:`\lceil n u \rceil`, not the one after it.
+
+    Parameters
+    ----------
+    atoms : array of finite numbers
+        Where the mass is, in any order, repeated or not.
+    masses : array of non-negative numbers
+        How much is there, up to a common factor. Atoms of mass zero are dropped.
+
+    Raises
+    ------
+    ScoreError
+        If an atom is not a finite number, or there is none.
+    MassError
+        If a mass is negative or not finite, or all are zero.
+
+    Examples
+    --------
+    >>> law = Law([3.0, 1.0, 3.0], [1, 1, 2])
+    >>> law.atoms, law.masses
+    (array([1., 3.]), array([0.25, 0.75]))
+    >>> law.quantile(0.25), law.quantile(0.26), law.cdf(2.0), law.mean
+    (1.0, 3.0, 0.25, 2.5)
+    """
+
+    atoms: FloatArray
+    """The atoms, strictly increasing."""
+    weights: npt.NDArray[Any]
+    """Their masses up to a common factor: int64 where they were counts, else float64."""
+
+    def __init__(self, atoms: object, masses: object) -> None:
+        places, weights = as_scores(atoms, "atoms"), as_masses(masses, "masses")
+        if places.size != weights.size:
+            raise ScoreError.lengths_differ("atoms", places.size, "masses", weights.size)
+        if not (weights > 0).all():
+            places, weights = places[weights > 0], weights[weights > 0]
+        if not (places[1:] >= places[:-1]).all():
+            order = np.argsort(places, kind="stable")
+            places, weights = places[order], weights[order]
+        self._fill(*_merge_ties(places, weights))
+
+    @classmethod
+    def from_scores(cls, scores: object, weights: object = None) -> Law:
+        """Return the empirical law of ``scores``, each counted once or by its weight.
+
+        Examples
+        --------
+        >>> Law.from_scores([2.0, 5.0]).quantile([0.5, 0.51])
+        array([2., 5.])
+        """
+        if weights is not None:
+            return cls(scores, weights)
+        return cls.from_samples([scores])[0]
+
+    @classmethod
+    def from_samples(cls, samples: Sequence[object]) -> list[Law]:
+        """Return the empirical law of each sample; large ones are sorted on several threads."""
+        return [cls.from_sorted(x) for x in sort_all([as_scores(sample) for sample in samples])]
+
+    @classmethod
+    def from_sorted(cls, scores: FloatArray, weights: npt.NDArray[Any] | None = None) -> Law:
+        """Return the law of finite scores that are already sorted, unchecked.
+
+        ``weights`` are positive; absent, every score counts once.
+        """
+        if weights is None:
+            weights = np.broadcast_to(np.int64(1), scores.shape)
+        law = cls.__new__(cls)
+        law._fill(*_merge_ties(scores, weights))  # noqa: SLF001 -- our own
+        return law
+
+    def _fill(self, atoms: FloatArray, weights: npt.NDArray[Any]) -> None:
+        for array in (atoms, weights):
+            if array.flags.owndata:
+                array.flags.writeable = False
+        self.__dict__.update(atoms=atoms, weights=weights)
+
+    def __setattr__(self, name: str, value: object) -> Never:
+        raise AttributeError(f"a Law is read-only; cannot set {name!r}")
+
+    @cached_property
+    def masses(self) -> FloatArray:
+        """The mass of each atom; they add up to one."""
+        masses: FloatArray = self.weights / self.weights.sum()
+        masses.flags.writeable = False
+        return masses
+
+    @cached_property
+    def cumulative(self) -> FloatArray:
+        """The cdf at each atom; the last is exactly one."""
+        running = np.cumsum(self.weights)
+        cumulative: FloatArray = running / running[-1]
+        cumulative.flags.writeable = False
+        return cumulative
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every atom has the same mass by construction (distinct, unweighted scores)."""
+        return self.weights.strides == (0,)
+
+    @cached_property
+    def mean(self) -> float:
+        """The expectation."""
+        scale = float(np.abs(self.atoms).max()) or 1.0
+        return float(np.sum(self.atoms / scale * self.masses)) * scale
+
+    @overload
+    def quantile(self, levels: float) -> float: ...
+    @overload
+    def quantile(self, levels: npt.ArrayLike) -> FloatArray: ...
+    def quantile(self, levels: npt.ArrayLike) -> float | FloatArray:
+        r"""Return :math:`Q(u) = \inf\{z : F(z) \ge u\}`, left-continuous in ``levels``.
+
+        Parameters
+        ----------
+        levels : number or array of numbers in (0, 1]
+
+        Raises
+        ------
+        OptionError
+            If a level is not above 0 and at most 1.
+        """
+        asked = np.asarray(levels, dtype=np.float64)
+        if not ((asked > 0) & (asked <= 1)).all():
+            raise OptionError.quantile_level()
+        values = self.atoms[np.searchsorted(self.cumulative, asked, side="left")]
+        return float(values) if asked.ndim == 0 else values
+
+    @overload
+    def cdf(self, points: float) -> float: ...
+    @overload
+    def cdf(self, points: npt.ArrayLike) -> FloatArray: ...
+    def cdf(self, points: npt.ArrayLike) -> float | FloatArray:
+        r"""Return :math:`F(x) = \nu((-\infty, x])` at ``points``."""
+        asked = np.asarray(points, dtype=np.float64)
+        padded = np.concatenate(([0.0], self.cumulative))
+        values = padded[np.searchsorted(self.atoms, asked, side="right")]
+        return float(values) if asked.ndim == 0 else values
+
+    def __len__(self) -> int:
+        return self.atoms.size
+
+    def __repr__(self) -> str:
+        plural = "" if len(self) == 1 else "s"
+        return f"Law({len(self)} atom{plural}, mean {self.mean:.6g})"
+
+
+def _merge_ties(
+    atoms: FloatArray, weights: npt.NDArray[Any]
+) -> tuple[FloatArray, npt.NDArray[Any]]:
+    """Return sorted atoms without repetition, each with the mass of its repetitions."""
+    is_new = atoms[1:] != atoms[:-1]
+    if is_new.all():
+        return atoms, weights
+    starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))
+    return atoms[starts], np.add.reduceat(weights, starts)

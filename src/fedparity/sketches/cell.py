@@ -1,0 +1,89 @@
+"""A cell: what one silo releases for one group."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedparity.errors import CellError
+from fedparity.laws.arrays import FloatArray, as_scores
+from fedparity.laws.law import Law
+from fedparity.sketches.reduce import Kind, check_kind, reduce_law
+
+__all__ = ["Cell"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cell:
+    r"""The count and the k values that one silo releases for one group.
+
+    Valid once built: the count is positive, the values are finite and do not decrease.
+
+    Parameters
+    ----------
+    count : int or float
+        Number of records :math:`n_{j,s}`, or their total weight.
+    values : array of k numbers
+        The quantiles :math:`\widehat Q_{j,s}(u_\ell)` or the bin means, in increasing order.
+    kind : "quantile" or "mean"
+    rank_error : float, default 0
+        How far, as a share of the records, a value's rank may be from the one asked for;
+        0 when the values are exact.
+
+    Examples
+    --------
+    >>> Cell.from_scores([0.2, 0.4, 0.9], levels=1)
+    Cell(count=3, levels=1, kind='quantile')
+    """
+
+    count: int | float
+    values: FloatArray
+    kind: Kind = "quantile"
+    rank_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_kind(self.kind)
+        if not _is_positive(self.count):
+            raise CellError.bad_count(self.count)
+        if not (_is_number(self.rank_error) and 0 <= self.rank_error < 1):
+            raise CellError.bad_rank_error(self.rank_error)
+        values = as_scores(self.values, "a cell's values")
+        drops = np.flatnonzero(values[1:] < values[:-1])
+        if drops.size:
+            raise CellError.decreasing(int(drops[0]) + 1)
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "count", _plain(self.count))
+
+    @classmethod
+    def from_scores(
+        cls, scores: object, *, levels: int, kind: Kind = "quantile", weights: object = None
+    ) -> Cell:
+        """Return the cell of these scores: every record is read, none is kept."""
+        law = Law.from_scores(scores, weights)
+        return cls(count=law.weights.sum(), values=reduce_law(law, levels, kind), kind=kind)
+
+    @property
+    def levels(self) -> int:
+        """The number k of values."""
+        return self.values.size
+
+    def __repr__(self) -> str:
+        return f"Cell(count={self.count}, levels={self.levels}, kind={self.kind!r})"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+        value, bool
+    )
+
+
+def _is_positive(count: object) -> bool:
+    return _is_number(count) and math.isfinite(count) and count > 0  # type: ignore[arg-type, operator]
+
+
+def _plain(count: float) -> int | float:
+    """A Python number: an int where it is whole by type, else a float."""
+    return int(count) if isinstance(count, int | np.integer) else float(count)
