@@ -239,7 +239,7 @@ class CellError(InputError):
     @classmethod
     def bad_count(cls, count: object) -> CellError:
         return cls(
-            f"a cell's count must be a positive finite number, not {count!r}.",
+            f"a cell's count must be a positive number of at most 10^12, not {count!r}.",
             fix="leave the cell out when the silo has no record of the group.",
         )
 

@@ -13,6 +13,7 @@ from fedparity.federated.mixtures import grid_levels, mixture_table, observed_we
 from fedparity.federated.pool import atom_masses
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.dispersion import around_mean
+from fedparity.functionals.order import weighted_sum
 
 __all__ = ["Estimate", "estimate", "global_heterogeneity"]
 
@@ -65,7 +66,7 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
     shares = federation.shares[:, None]
     value = 0.0
     for widths, cdfs in federation.pool.cdfs(masses):
-        value += float(np.sum(around_mean(cdfs, shares, order) * widths))
+        value += weighted_sum(around_mean(cdfs, shares, order), widths)
     if not np.isfinite(value):
         raise MagnitudeError.overflow("the heterogeneity")
     return value

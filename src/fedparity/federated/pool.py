@@ -18,6 +18,7 @@ import numpy.typing as npt
 from fedparity.functionals.cramer import CDFTable
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.sorting import sort_order
 from fedparity.sketches.levels import midpoints, ranks
 
 __all__ = ["Pool", "atom_masses", "level_positions"]
@@ -38,7 +39,7 @@ class Pool:
     @classmethod
     def of(cls, values: FloatArray, levels: npt.NDArray[np.int64]) -> Pool:
         """Return the pool of cells whose ``levels`` values lie one after the other."""
-        order = np.argsort(values)
+        order = sort_order(values)
         owner = np.repeat(np.arange(levels.size, dtype=np.int32), levels)
         return cls(atoms=values[order], cells=owner[order], order=order)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.functionals.order import check_order, checked_power, power
+from fedparity.functionals.order import check_order, checked_power, power, weighted_sum
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 
@@ -31,7 +31,7 @@ def cdf_table(laws: Sequence[Law]) -> CDFTable:
     end = 0
     for row, law in enumerate(laws):
         start, end = end, end + len(law)
-        passed = np.cumsum((order >= start) & (order < end))
+        passed = np.cumsum((order >= start) & (order < end), dtype=np.int64)
         np.take(np.concatenate(([0.0], law.cumulative)), passed, out=values[row])
     with np.errstate(over="ignore"):
         widths = np.diff(atoms[order])
@@ -54,7 +54,7 @@ def cramer_power(mu: Law, nu: Law, *, order: int = 2) -> float:
     """
     check_order(order)
     widths, values = cdf_table([mu, nu])
-    value = float(np.sum(power(values[0] - values[1], order) * widths))
+    value = weighted_sum(power(values[0] - values[1], order), widths)
     return checked_power(value, values, widths, f"the Cramér distance to the power {order}")
 
 

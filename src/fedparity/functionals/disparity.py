@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import overload
 
-import numpy as np
 import numpy.typing as npt
 
 from fedparity.functionals.dispersion import around_center
 from fedparity.functionals.groups import laws_and_weights
-from fedparity.functionals.order import check_order, checked_power
+from fedparity.functionals.order import check_order, checked_power, weighted_sum
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
@@ -101,5 +100,5 @@ def disparity(
 def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
     r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` for quantile functions in a table."""
     widths, values = table
-    value = float(np.sum(around_center(values, shares[:, None], order) * widths))
+    value = weighted_sum(around_center(values, shares[:, None], order), widths)
     return checked_power(value, values, widths, "the disparity")

@@ -37,7 +37,8 @@ def around_mean(values: FloatArray, shares: FloatArray, order: int) -> FloatArra
     with np.errstate(over="ignore", invalid="ignore"):
         if values.shape[-2] == 2:
             factor = shares[..., 0, :] * shares[..., 1, :] * (2 if order == 1 else 1)
-            return factor * power(values[..., 1, :] - values[..., 0, :], order)
+            gaps = values[..., 1, :] - values[..., 0, :]
+            return np.multiply(factor, power(gaps, order, out=gaps), out=gaps)
         relative = values - values[..., :1, :]
         relative -= np.sum(shares * relative, axis=-2, keepdims=True)
         total: FloatArray = np.sum(shares * power(relative, order), axis=-2)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import overload
 
-import numpy as np
 import numpy.typing as npt
 
 from fedparity.functionals.cramer import CDFTable, cdf_table
 from fedparity.functionals.dispersion import around_mean
 from fedparity.functionals.groups import laws_and_weights
-from fedparity.functionals.order import check_order, checked_power
+from fedparity.functionals.order import check_order, checked_power, weighted_sum
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
@@ -74,5 +73,5 @@ def heterogeneity(
 def cdf_spread(table: CDFTable, shares: FloatArray, order: int) -> float:
     r"""Return :math:`\sum_s \alpha_s \int |F_s - F^\times|^p` for cdfs in a table."""
     widths, values = table
-    value = float(np.sum(around_mean(values, shares[:, None], order) * widths))
+    value = weighted_sum(around_mean(values, shares[:, None], order), widths)
     return checked_power(value, values, widths, "the heterogeneity")

@@ -9,7 +9,7 @@ import numpy as np
 from fedparity.errors import MagnitudeError, OptionError
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["Order", "check_order", "checked_power", "power"]
+__all__ = ["Order", "check_order", "checked_power", "power", "weighted_sum"]
 
 Order: TypeAlias = Literal[1, 2]
 """The order p: 1 or 2."""
@@ -24,12 +24,19 @@ def check_order(order: int) -> None:
         raise OptionError.order(order)
 
 
-def power(differences: FloatArray, order: int) -> FloatArray:
-    r"""Return :math:`|x|^p` elementwise."""
-    if order == 1:
-        return np.abs(differences)
+def power(differences: FloatArray, order: int, *, out: FloatArray | None = None) -> FloatArray:
+    r"""Return :math:`|x|^p` elementwise, written into ``out`` if given."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.square(differences)
+        return (np.abs if order == 1 else np.square)(differences, out=out)
+
+
+def weighted_sum(values: FloatArray, weights: FloatArray) -> float:
+    """Return the sum of ``values`` times ``weights``, in NumPy's own order on any machine.
+
+    ``values`` are overwritten. A BLAS product would sum in an order of its own.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.sum(np.multiply(values, weights, out=values)))
 
 
 def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str) -> float:

@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 def as_scores(scores: object, what: str = "scores") -> FloatArray:
     """Return ``scores`` as a one-dimensional float64 array of finite numbers.
 
-    Negative zeros become zeros, so that equal scores are equal bits.
+    The array may be the caller's own: copy it before writing to it.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def as_scores(scores: object, what: str = "scores") -> FloatArray:
         missing = int(np.count_nonzero(np.isnan(array)))
         infinite = array.size - int(np.count_nonzero(finite)) - missing
         raise ScoreError.not_finite(what, missing=missing, infinite=infinite, total=array.size)
-    return array + 0.0  # a copy, and -0.0 + 0.0 is 0.0
+    return array
 
 
 def as_masses(masses: object, what: str = "weights") -> npt.NDArray[Any]:
@@ -69,9 +69,9 @@ def _numeric(values: object, what: str) -> FloatArray:
         if any(isinstance(value, str | bytes) for value in array.flat):
             raise ScoreError.not_numeric(what, "text")
         try:
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise ScoreError.not_numeric(what, array.dtype) from None
     if array.dtype.kind not in "buif":
         raise ScoreError.not_numeric(what, array.dtype)
-    return array.astype(np.float64)
+    return array.astype(np.float64, copy=False)

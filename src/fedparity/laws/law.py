@@ -54,7 +54,8 @@ class Law:
     """Their masses up to a common factor: int64 where they were counts, else float64."""
 
     def __init__(self, atoms: object, masses: object) -> None:
-        places, weights = as_scores(atoms, "atoms"), as_masses(masses, "masses")
+        places = as_scores(atoms, "atoms").copy()
+        weights = as_masses(masses, "masses").copy()
         if places.size != weights.size:
             raise ScoreError.lengths_differ("atoms", places.size, "masses", weights.size)
         if not (weights > 0).all():
@@ -95,6 +96,9 @@ class Law:
         return law
 
     def _fill(self, atoms: FloatArray, weights: npt.NDArray[Any]) -> None:
+        zero = int(np.searchsorted(atoms, 0.0))
+        if zero < atoms.size and atoms[zero] == 0.0 and np.signbit(atoms[zero]):
+            atoms = atoms + 0.0  # -0.0 + 0.0 is 0.0: equal atoms are equal bits
         for array in (atoms, weights):
             if array.flags.owndata:
                 array.flags.writeable = False
@@ -113,8 +117,11 @@ class Law:
     @cached_property
     def cumulative(self) -> FloatArray:
         """The cdf at each atom; the last is exactly one."""
-        running = np.cumsum(self.weights)
-        cumulative: FloatArray = running / running[-1]
+        if self.is_uniform:
+            cumulative = np.arange(1.0, len(self) + 1)
+        else:
+            cumulative = np.cumsum(self.weights).astype(np.float64)
+        cumulative /= cumulative[-1]
         cumulative.flags.writeable = False
         return cumulative
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,9 @@ from fedparity.laws.law import Law
 from fedparity.sketches.reduce import Kind, check_kind, reduce_law
 
 __all__ = ["Cell"]
+
+_MOST = 10**12
+"""More records than any silo holds; sums of such counts over a million silos fit 64 bits."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,7 +51,7 @@ class Cell:
             raise CellError.bad_count(self.count)
         if not (_is_number(self.rank_error) and 0 <= self.rank_error < 1):
             raise CellError.bad_rank_error(self.rank_error)
-        values = as_scores(self.values, "a cell's values")
+        values = as_scores(self.values, "a cell's values") + 0.0  # a copy without negative zeros
         drops = np.flatnonzero(values[1:] < values[:-1])
         if drops.size:
             raise CellError.decreasing(int(drops[0]) + 1)
@@ -81,7 +83,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_positive(count: object) -> bool:
-    return _is_number(count) and math.isfinite(count) and count > 0  # type: ignore[arg-type, operator]
+    return _is_number(count) and 0 < count <= _MOST  # type: ignore[operator]
 
 
 def _plain(count: float) -> int | float:

@@ -1,0 +1,108 @@
+"""Speed of the core: distances against POT and SciPy, the server step against one sort.
+
+Run with ``make bench``. Prints ratios measured in one run on this machine: times depend on the
+machine and its neighbours, ratios much less. Exits with an error if a bar is missed.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import ot
+from scipy.stats import wasserstein_distance
+from timing import best_times
+
+import fedparity as fp
+
+SCORES = 1_000_000
+LEVELS = 100
+
+
+def distances() -> list[tuple[str, float, float]]:
+    """W_2 of two groups of a million scores, from raw arrays to the number."""
+    random = np.random.default_rng(0)
+    rows = []
+    for title, second_size in (("equal sizes", SCORES), ("unequal sizes", SCORES - 99_999)):
+        first, second = random.beta(3, 4, SCORES), random.beta(6, 4, second_size)
+        expected = ot.wasserstein_1d(first, second, p=2)
+        if not np.isclose(fp.wasserstein_power(first, second), expected, rtol=1e-10):
+            sys.exit("error: the distances disagree")
+        times = best_times(
+            {
+                "fedparity": lambda a=first, b=second: fp.wasserstein(a, b),
+                "POT": lambda a=first, b=second: ot.wasserstein_1d(a, b, p=2),
+                "SciPy": lambda a=first, b=second: wasserstein_distance(a, b),
+            }
+        )
+        print(f"\nExact W_2, two groups of {SCORES:,} and {second_size:,} scores")
+        for name, seconds in times.items():
+            ratio = seconds / times["fedparity"]
+            print(f"  {name:12} {seconds * 1e3:8.1f} ms   {ratio:5.1f} x")
+        for peer, bar in (("POT", 4.0), ("SciPy", 8.0)):
+            rows.append((f"{title}: faster than {peer}", times[peer] / times["fedparity"], bar))
+    return rows
+
+
+def federation(silos: int) -> fp.Federation:
+    """Two groups in ``silos`` silos, with ``LEVELS`` quantiles each."""
+    random = np.random.default_rng(1)
+    counts = random.integers(50, 5000, 2 * silos)
+    shift = random.normal(0, 0.3, (2 * silos, 1))
+    values = 1 / (1 + np.exp(-np.sort(random.normal(shift, 1.0, (2 * silos, LEVELS)), axis=1)))
+    return fp.Federation(
+        groups=("a", "b"),
+        silos=tuple(range(silos)),
+        kind="quantile",
+        group_of=np.repeat([0, 1], silos),
+        silo_of=np.tile(np.arange(silos), 2),
+        counts=counts,
+        levels=np.full(2 * silos, LEVELS),
+        rank_errors=np.zeros(2 * silos),
+        values=values.ravel(),
+    )
+
+
+def server_step(sketches: fp.Federation) -> None:
+    """All that an auditor computes, from unsorted sketches."""
+    sketches.__dict__.pop("pool", None)  # the sort is part of the step
+    fp.estimate(sketches)
+    fp.decompose(sketches)
+    fp.attribute(sketches)
+    fp.influences(sketches)
+    fp.local_audits(sketches)
+
+
+def server() -> list[tuple[str, float, float]]:
+    """Algorithm 1, decomposition, attribution, influence and local audits of many silos."""
+    small, large = federation(1_000), federation(10_000)
+    times = best_times(
+        {
+            "sort": lambda: np.sort(small.values),
+            "small": lambda: server_step(small),
+            "large": lambda: server_step(large),
+        }
+    )
+    print(f"\nServer step, k = {LEVELS}, 2 groups")
+    print(f"  one numpy sort of 1,000 silos' values {times['sort'] * 1e3:9.2f} ms")
+    for name, silos in (("small", 1_000), ("large", 10_000)):
+        ratio = times[name] / times["sort"]
+        print(f"  everything, {silos:6,} silos {times[name] * 1e3:22.2f} ms   {ratio:5.1f} x")
+    return [
+        ("server step, 1,000 silos: below 50 sorts", 50 * times["sort"] / times["small"], 1.0),
+        ("server step, 10,000 silos: below 12 x 1,000", 12 * times["small"] / times["large"], 1.0),
+    ]
+
+
+def main() -> None:
+    """Measure everything, and say which bars hold."""
+    rows = distances() + server()
+    print("\nbar                                            measured  at least")
+    for name, measured, bar in rows:
+        print(f"{name:46} {measured:8.1f}  {bar:8.1f}  {'ok' if measured >= bar else 'MISSED'}")
+    if any(measured < bar for _, measured, bar in rows):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
