@@ -10,7 +10,7 @@ HEAVY = "matplotlib", "numba", "ot", "pandas", "polars", "pyarrow", "rich", "sci
 
 def imported_after(statement):
     code = f"import sys; {statement}; print(*sys.modules)"
-    return subprocess.run(
+    return subprocess.run(  # noqa: S603 -- our own statement
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
 

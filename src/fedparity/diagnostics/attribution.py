@@ -49,8 +49,8 @@ def attribute(federation: Federation, method: Method | None = None) -> Attributi
 
     .. math::
 
-        \mathrm{selection} &= \tfrac12 [G(\pi,\nu) - G(\beta,\nu) + G(\pi,\nu_j)] \\
-        \mathrm{within} &= \tfrac12 [G(\pi,\nu) - G(\pi,\nu_j) + G(\beta,\nu)]
+        \mathrm{selection} &= \frac{1}{2} [G(\pi,\nu) - G(\beta,\nu) + G(\pi,\nu_j)] \\
+        \mathrm{within} &= \frac{1}{2} [G(\pi,\nu) - G(\pi,\nu_j) + G(\beta,\nu)]
 
     add up to :math:`G(\pi, \nu)` for any number of groups. A silo that lacks group s has no
     :math:`\nu_{j,s}`; its pooled law stands in for it, and ``stand_ins`` says so.

@@ -52,12 +52,12 @@ class Decomposition:
 
     @property
     def lower(self) -> float:
-        r""":math:`(\sqrt{V_{mix}} - \sqrt{V_{bar}})^2 \le G_2` (`prop:anova-bounds`)."""
+        r"""Lower bound :math:`(\sqrt{V_{mix}} - \sqrt{V_{bar}})^2` (``prop:anova-bounds``)."""
         return (math.sqrt(self.v_mix) - math.sqrt(self.v_bar)) ** 2
 
     @property
     def upper(self) -> float:
-        r""":math:`G_2 \le (\sqrt{V_{mix}} + \sqrt{V_{bar}})^2` (`prop:anova-bounds`)."""
+        r"""Upper bound :math:`(\sqrt{V_{mix}} + \sqrt{V_{bar}})^2` (``prop:anova-bounds``)."""
         return (math.sqrt(self.v_mix) + math.sqrt(self.v_bar)) ** 2
 
 

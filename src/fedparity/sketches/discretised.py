@@ -36,7 +36,7 @@ def riemann_disparity(
 ) -> float:
     r"""Return :math:`\overline U_{k,p}` from k values per group (`eq:U-bar-kp-riemann`).
 
-    .. math:: \overline U_{k,p} = \sum_s \alpha_s \frac1k \sum_{\ell=1}^k |q_{s,\ell} - q^*_\ell|^p
+    .. math:: \overline U_{k,p} = \sum_s \alpha_s \frac{1}{k} \sum_{\ell=1}^k |q_{s,\ell} - q^*_\ell|^p
 
     With midpoint quantiles it may lie on either side of :math:`U_p`; with bin means it never
     exceeds :math:`U_2` (see :func:`bin_averaged_disparity`).

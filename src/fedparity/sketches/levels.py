@@ -21,10 +21,10 @@ def check_levels(levels: object) -> int:
 
 
 def midpoints(levels: int, *, trim: float = 0.0) -> FloatArray:
-    r"""Return the grid :math:`u_\ell = (\ell - \tfrac12)/k` (paper, `eq:u-grid`).
+    r"""Return the grid :math:`u_\ell = (\ell - \frac{1}{2})/k` (paper, `eq:u-grid`).
 
     With ``trim`` the grid covers :math:`[\varepsilon, 1-\varepsilon]` (`rem:trimmed`):
-    :math:`u_\ell = \varepsilon + (\ell - \tfrac12)(1 - 2\varepsilon)/k`.
+    :math:`u_\ell = \varepsilon + (\ell - \frac{1}{2})(1 - 2\varepsilon)/k`.
 
     Examples
     --------
