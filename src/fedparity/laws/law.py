@@ -15,6 +15,8 @@ from fedparity.laws.sorting import sort_all
 
 __all__ = ["Law"]
 
+_EPSILON = float(np.finfo(np.float64).eps)
+
 
 @final
 class Law:
@@ -130,6 +132,14 @@ class Law:
         """Whether every atom has the same mass by construction (distinct, unweighted scores)."""
         return self.weights.strides == (0,)
 
+    @property
+    def _rounding(self) -> float:
+        """How far below a level the cdf may be and still reach it: the rounding of its sums.
+
+        Sums of counts have none; twelve masses of 1/12 reach one half after six of them.
+        """
+        return 0.0 if self.weights.dtype.kind == "i" else len(self) * _EPSILON
+
     @cached_property
     def mean(self) -> float:
         """The expectation."""
@@ -143,6 +153,8 @@ class Law:
     def quantile(self, levels: npt.ArrayLike) -> float | FloatArray:
         r"""Return :math:`Q(u) = \inf\{z : F(z) \ge u\}`, left-continuous in ``levels``.
 
+        Masses that were not counts reach a level up to the rounding of their sum.
+
         Parameters
         ----------
         levels : number or array of numbers in (0, 1]
@@ -155,7 +167,7 @@ class Law:
         asked = np.asarray(levels, dtype=np.float64)
         if not ((asked > 0) & (asked <= 1)).all():
             raise OptionError.quantile_level()
-        values = self.atoms[np.searchsorted(self.cumulative, asked, side="left")]
+        values = self.atoms[np.searchsorted(self.cumulative, asked - self._rounding, side="left")]
         return float(values) if asked.ndim == 0 else values
 
     @overload

@@ -1,0 +1,152 @@
+"""A certificate: the interval that the raw data's disparity cannot leave, given the sketches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedparity.diagnostics.convex_order import bounds_from_bin_means
+from fedparity.diagnostics.envelopes import group_envelopes
+from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
+from fedparity.errors import OptionError
+from fedparity.federated.federation import Federation
+from fedparity.functionals.order import check_order
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.laws.refinement import common_refinement
+
+__all__ = ["Certificate", "certify"]
+
+_BLOCK = 1 << 14
+_ROUNDING = 1e-11
+"""Bounds are moved outwards by this, relative to them and to the range, against rounding."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """An interval that the disparity of the raw data cannot leave, whatever the data are."""
+
+    lower: float
+    upper: float
+
+    @property
+    def width(self) -> float:
+        """How much the sketches leave open."""
+        return self.upper - self.lower
+
+    def __contains__(self, value: float) -> bool:
+        return self.lower <= value <= self.upper
+
+
+def certify(
+    federation: Federation,
+    *,
+    score_range: tuple[float, float],
+    order: int = 2,
+    unseen: Mapping[Group, float] | None = None,
+) -> Certificate:
+    r"""Return an interval that :math:`G_p` of the raw data cannot leave.
+
+    Nothing is assumed but the sketches, the public score range and monotonicity. A sketch
+    leaves each silo's quantile function between two step functions, hence each group's
+    mixture between two laws; at every level the dispersion of the groups is at least the
+    smallest and at most the largest that these allow. Exact bin means (``kind="mean"``) allow much
+    more, see :mod:`fedparity.diagnostics.convex_order`; the better bound is kept on each side. Cells
+    with a rank error have wider envelopes.
+
+    Parameters
+    ----------
+    score_range : pair of numbers
+        Public bounds of the scores, never read from the data.
+    unseen : mapping of group to number, optional
+        At most so many further records of each group exist of which nothing is known: cells
+        that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
+
+    Raises
+    ------
+    OptionError
+        If the range is not one, or a value lies outside it.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 0.1, 0.5, 1.0], groups=list("aabb"), silos=[1, 2, 1, 2], levels=1
+    ... )
+    >>> certificate = certify(federation, score_range=(0.0, 1.0))
+    >>> round(certificate.lower, 9), round(certificate.upper, 9)
+    (0.1325, 0.1325)
+    """
+    check_order(order)
+    low, high = _checked_range(federation, score_range)
+    extra = _unseen(federation, unseen)
+    widest = (high - low) ** order / (2 if order == 1 else 4)
+    if not np.isfinite(extra).all():
+        return Certificate(lower=0.0, upper=widest)
+    lower, upper = _from_envelopes(federation, (low, high), extra, order)
+    if federation.kind == "mean" and not extra.any() and not federation.rank_errors.any():
+        least, most = bounds_from_bin_means(federation, (low, high), order)
+        lower, upper = max(lower, least), min(upper, most)
+    slack = _ROUNDING * widest
+    return Certificate(
+        lower=max(0.0, lower * (1 - _ROUNDING) - slack),
+        upper=min(widest, upper * (1 + _ROUNDING) + slack),
+    )
+
+
+def _from_envelopes(
+    federation: Federation, score_range: tuple[float, float], unseen: FloatArray, order: int
+) -> tuple[float, float]:
+    """Integrate the pointwise extremes between the envelopes of all groups.
+
+    With unseen records the shares are not known either: the weights of the groups lie between
+    the records seen and all of them.
+    """
+    envelopes = group_envelopes(federation, score_range, unseen)
+    laws = [law for envelope in envelopes for law in envelope]
+    widths, values = common_refinement(laws)
+    seen = federation.count_table.sum(axis=0)
+    most = seen + unseen
+    lower = upper = 0.0
+    for start in range(0, widths.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        low, high = values[0::2, part], values[1::2, part]
+        least = smallest_dispersion(low, high, seen / seen.sum(), order)
+        largest = largest_dispersion(low, high, most / most.sum(), order)
+        lower += float(np.sum(least * widths[part]))
+        upper += float(np.sum(largest * widths[part]))
+    growth = float(most.sum() / seen.sum())
+    return lower / growth, upper * growth
+
+
+def _checked_range(
+    federation: Federation, score_range: tuple[float, float]
+) -> tuple[float, float]:
+    try:
+        low, high = map(float, score_range)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise OptionError(
+            "score_range must be two finite numbers, the lower first.",
+            fix="pass the public bounds of the score, for example score_range=(0, 1).",
+        )
+    outside = int(np.count_nonzero((federation.values < low) | (federation.values > high)))
+    if outside:
+        raise OptionError(
+            f"{outside} values of the sketches lie outside the score range.",
+            fix="pass the public bounds that every score respects, or check those silos.",
+        )
+    return low, high
+
+
+def _unseen(federation: Federation, unseen: Mapping[Group, float] | None) -> FloatArray:
+    extra = np.array([float((unseen or {}).get(group, 0.0)) for group in federation.groups])
+    if np.isnan(extra).any() or (extra < 0).any():
+        raise OptionError(
+            "unseen records must be numbers of at least 0.",
+            fix="pass an upper bound for each group, or math.inf where there is none.",
+        )
+    return extra

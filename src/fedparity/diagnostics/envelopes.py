@@ -1,0 +1,129 @@
+"""Envelopes of a cell: the smallest and largest laws that its sketch allows.
+
+A quantile function is non-decreasing and stays in the public score range. Knowing it at k
+levels, or its mean over k bins, leaves it between two step functions; every data set that
+gives the sketch has its quantile function between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.federated.federation import Federation
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import Law
+
+__all__ = ["Envelope", "group_envelopes"]
+
+_ROUNDING = 1e-9
+"""Ranks computed with a rank error are moved outwards by this many records."""
+
+
+class Envelope(NamedTuple):
+    """Two laws between which a group's mixture lies, quantile by quantile."""
+
+    lower: Law
+    upper: Law
+
+
+def group_envelopes(
+    federation: Federation,
+    score_range: tuple[float, float],
+    unseen: npt.NDArray[np.float64],
+) -> list[Envelope]:
+    """Return the envelope of each group's mixture across silos.
+
+    Mixing keeps the order of quantile functions, so the mixture of the lowest laws of the
+    cells is the lowest mixture. ``unseen`` records of each group, of which nothing is known,
+    lie at the bottom of the range in the lower law and at its top in the upper one.
+
+    Proof. Let ``below`` be the most records a cell can have strictly below its value l, and
+    ``upto`` the least it has up to it. Then the record of rank ``below + 1`` is at least that
+    value, and the record of rank ``upto`` at most.
+    """
+    low, high = score_range
+    below, upto = _bracketed_ranks(federation)
+    envelopes = []
+    for group in range(len(federation.groups)):
+        cells = np.flatnonzero(federation.group_of == group)
+        span = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
+        values, counts = federation.values[span], federation.counts[cells]
+        ends = np.cumsum(federation.levels[cells])
+        starts = ends - federation.levels[cells]
+        envelopes.append(
+            Envelope(
+                lower=Law(
+                    np.concatenate(([low], values)),
+                    np.concatenate(
+                        (
+                            [unseen[group] + below[span][starts].sum()],
+                            _steps(below[span], counts, ends),
+                        )
+                    ),
+                ),
+                upper=Law(
+                    np.concatenate((values, [high])),
+                    np.concatenate(
+                        (
+                            _first_steps(upto[span], starts),
+                            [unseen[group] + (counts - upto[span][ends - 1]).sum()],
+                        )
+                    ),
+                ),
+            )
+        )
+    return envelopes
+
+
+def _bracketed_ranks(federation: Federation) -> tuple[FloatArray, FloatArray]:
+    """For each value: the most records strictly below it, and the least up to it."""
+    counts = np.repeat(federation.counts, federation.levels)
+    levels = np.repeat(federation.levels, federation.levels)
+    errors = np.repeat(federation.rank_errors, federation.levels)
+    position = np.arange(levels.size) - np.repeat(federation.offsets[:-1], federation.levels) + 1
+    if federation.kind == "mean":
+        # The mean of bin l is at most the value at its right edge, at least that at its left.
+        below = counts * np.minimum(position / levels + errors, 1.0)
+        upto = counts * np.maximum((position - 1) / levels - errors, 0.0)
+        return below, upto
+    if counts.dtype.kind == "i":
+        return _whole_ranks(counts, levels, position, errors)
+    middle = (2 * position - 1) / (2 * levels)
+    return (
+        counts * np.minimum(middle + errors, 1.0),
+        counts * np.maximum(middle - errors, 0.0),
+    )
+
+
+def _whole_ranks(
+    counts: npt.NDArray[Any],
+    levels: npt.NDArray[np.int64],
+    position: npt.NDArray[np.int64],
+    errors: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """The value is the record of rank ceil(n u), or one whose rank is near n u."""
+    rank = -(-counts * (2 * position - 1) // (2 * levels))
+    near = counts * (2 * position - 1) / (2 * levels)
+    most = np.minimum(np.floor(near + counts * errors + _ROUNDING), counts)
+    least = np.maximum(np.ceil(near - counts * errors - _ROUNDING), 0)
+    exact = errors == 0
+    return np.where(exact, rank - 1, most), np.where(exact, rank, least)
+
+
+def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> FloatArray:
+    """Mass at each value of the lower laws: from its own bound to that of the next value."""
+    following = np.append(below[1:], 0.0)
+    following[ends - 1] = counts
+    steps: FloatArray = following - below
+    return steps
+
+
+def _first_steps(upto: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+    """Mass at each value of the upper laws: from the bound of the value before to its own."""
+    before = np.concatenate(([0.0], upto[:-1]))
+    before[starts] = 0.0
+    steps: FloatArray = upto - before
+    return steps
