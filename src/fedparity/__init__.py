@@ -8,10 +8,33 @@ disparity of the whole, how it splits, and what every silo would have seen alone
 0.0925
 """
 
+from fedparity.diagnostics.assessment import (
+    Assessment,
+    DisparityAssessment,
+    LengthAssessment,
+    assess,
+)
 from fedparity.diagnostics.attribution import Attribution, attribute
+from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms, decompose
+from fedparity.diagnostics.guarantees import (
+    ShareErrors,
+    dkw_band,
+    quantile_error,
+    share_errors,
+)
 from fedparity.diagnostics.influence import SiloInfluence, influences
+from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.local import LocalAudit, local_audits
+from fedparity.diagnostics.master_bound import (
+    MasterBound,
+    PooledBound,
+    likely_master_bound,
+    master_bound,
+    pooled_bound,
+)
+from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
+from fedparity.diagnostics.planning.size import SizePlan, plan_size
 from fedparity.errors import (
     CellError,
     FederationError,
@@ -51,10 +74,14 @@ from fedparity.sketches.reduce import bin_means, quantile_values
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "Attribution",
     "Cell",
     "CellError",
+    "Certificate",
     "Decomposition",
+    "DetectableDisparity",
+    "DisparityAssessment",
     "Estimate",
     "Federation",
     "FederationError",
@@ -62,38 +89,54 @@ __all__ = [
     "GroupError",
     "GroupMismatchError",
     "InputError",
+    "Interval",
     "Law",
+    "LengthAssessment",
     "LocalAudit",
     "MagnitudeError",
     "MassError",
+    "MasterBound",
     "Method",
     "OptionError",
     "Pair",
+    "PooledBound",
     "ScoreError",
+    "ShareErrors",
     "SiloInfluence",
+    "SizePlan",
     "TriangleTerms",
     "Weights",
     "__version__",
+    "assess",
     "attribute",
     "barycenter",
     "bin_averaged_disparity",
     "bin_means",
     "centers",
+    "certify",
     "cramer",
     "cramer_power",
     "decompose",
+    "detectable_disparity",
     "disparity",
+    "dkw_band",
     "estimate",
     "heterogeneity",
     "influences",
+    "likely_master_bound",
     "linear_disparity",
     "local_audits",
+    "master_bound",
     "midpoints",
     "mixture",
     "mixtures",
     "pairs",
+    "plan_size",
+    "pooled_bound",
+    "quantile_error",
     "quantile_values",
     "riemann_disparity",
+    "share_errors",
     "step_law",
     "wasserstein",
     "wasserstein_power",

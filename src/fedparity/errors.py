@@ -122,6 +122,13 @@ class MassError(InputError):
         )
 
     @classmethod
+    def too_large(cls, what: str) -> MassError:
+        return cls(
+            f"the sum of {what} does not fit 64 bits.",
+            fix="divide them all by a common factor; only their ratios matter.",
+        )
+
+    @classmethod
     def all_zero(cls, what: str) -> MassError:
         return cls(f"{what} are all zero.", fix="give at least one positive weight.")
 

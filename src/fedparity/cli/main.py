@@ -8,6 +8,7 @@ import click
 
 from fedparity import __version__
 from fedparity.cli.demo import demo
+from fedparity.cli.plan import plan
 from fedparity.errors import FedparityError, InputError
 
 __all__ = ["cli", "main"]
@@ -31,6 +32,7 @@ def cli() -> None:
 
 
 cli.add_command(demo)
+cli.add_command(plan)
 
 
 def main() -> None:

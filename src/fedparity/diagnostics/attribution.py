@@ -14,7 +14,7 @@ from fedparity.federated.mixtures import mixture_table, observed_weights
 from fedparity.functionals.disparity import spread
 from fedparity.laws.labels import Group, Silo
 
-__all__ = ["Attribution", "attribute"]
+__all__ = ["Attribution", "attribute", "local_parity_weights", "no_selection_weights"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +69,8 @@ def attribute(federation: Federation, method: Method | None = None) -> Attributi
         return spread(mixture_table(federation, weights, method), federation.shares, method.order)
 
     observed = measured(observed_weights(federation))
-    without_selection = measured(_spread_like_everyone(federation))
-    local_parity = measured(_pooled_in_each_silo(federation))
+    without_selection = measured(no_selection_weights(federation, federation.counts))
+    local_parity = measured(local_parity_weights(federation, federation.counts))
     silo, group = np.nonzero(federation.count_table == 0)
     return Attribution(
         selection=(observed - without_selection + local_parity) / 2,
@@ -84,25 +84,27 @@ def attribute(federation: Federation, method: Method | None = None) -> Attributi
     )
 
 
-def _spread_like_everyone(federation: Federation) -> npt.NDArray[Any]:
+def no_selection_weights(federation: Federation, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
     r"""Weights of the cells when every group is spread over the silos by :math:`\beta_j`.
 
     The cell (j, s) counts by all records of silo j in the law of group s. Where it does not
     exist, the cells of the silo count by their own records: its pooled law.
     """
-    cells = np.arange(federation.counts.size)
-    silo_totals = federation.count_table.sum(axis=1)
-    weights = np.zeros((len(federation.groups), cells.size), federation.counts.dtype)
-    weights[federation.group_of, cells] = silo_totals[federation.silo_of]
-    lacking = (federation.count_table == 0).T[:, federation.silo_of]
-    np.copyto(weights, federation.counts, where=lacking)
+    table = federation.tabulate(counts)
+    cells = np.arange(counts.size)
+    weights = np.zeros((len(federation.groups), cells.size), counts.dtype)
+    weights[federation.group_of, cells] = table.sum(axis=1)[federation.silo_of]
+    lacking = (table == 0).T[:, federation.silo_of]
+    np.copyto(weights, counts, where=lacking)
     return weights
 
 
-def _pooled_in_each_silo(federation: Federation) -> npt.NDArray[Any]:
+def local_parity_weights(
+    federation: Federation, counts: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
     r"""Weights of the cells when every group has its silo's pooled law :math:`\nu_j`."""
-    table = federation.count_table
-    in_silo = federation.counts / table.sum(axis=1)[federation.silo_of]
-    selection = (table / table.sum(axis=0)).T
+    table = federation.tabulate(counts)
+    in_silo = counts / np.maximum(table.sum(axis=1), 1)[federation.silo_of]
+    selection = (table / np.maximum(table.sum(axis=0), 1)).T
     weights: npt.NDArray[np.float64] = selection[:, federation.silo_of] * in_silo
     return weights

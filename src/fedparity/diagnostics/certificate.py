@@ -46,6 +46,7 @@ def certify(
     *,
     score_range: tuple[float, float],
     order: int = 2,
+    trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
 ) -> Certificate:
     r"""Return an interval that :math:`G_p` of the raw data cannot leave.
@@ -61,6 +62,8 @@ def certify(
     ----------
     score_range : pair of numbers
         Public bounds of the scores, never read from the data.
+    trim : float in [0, 0.5)
+        For the trimmed disparity (`rem:trimmed`).
     unseen : mapping of group to number, optional
         At most so many further records of each group exist of which nothing is known: cells
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
@@ -85,8 +88,9 @@ def certify(
     widest = (high - low) ** order / (2 if order == 1 else 4)
     if not np.isfinite(extra).all():
         return Certificate(lower=0.0, upper=widest)
-    lower, upper = _from_envelopes(federation, (low, high), extra, order)
-    if federation.kind == "mean" and not extra.any() and not federation.rank_errors.any():
+    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim)
+    exact_means = federation.kind == "mean" and not federation.rank_errors.any()
+    if exact_means and not extra.any() and not trim:
         least, most = bounds_from_bin_means(federation, (low, high), order)
         lower, upper = max(lower, least), min(upper, most)
     slack = _ROUNDING * widest
@@ -97,7 +101,11 @@ def certify(
 
 
 def _from_envelopes(
-    federation: Federation, score_range: tuple[float, float], unseen: FloatArray, order: int
+    federation: Federation,
+    score_range: tuple[float, float],
+    unseen: FloatArray,
+    order: int,
+    trim: float,
 ) -> tuple[float, float]:
     """Integrate the pointwise extremes between the envelopes of all groups.
 
@@ -106,7 +114,7 @@ def _from_envelopes(
     """
     envelopes = group_envelopes(federation, score_range, unseen)
     laws = [law for envelope in envelopes for law in envelope]
-    widths, values = common_refinement(laws)
+    widths, values = common_refinement(laws, trim=trim)
     seen = federation.count_table.sum(axis=0)
     most = seen + unseen
     lower = upper = 0.0

@@ -161,7 +161,8 @@ def _signs(curves: FloatArray, shares: FloatArray) -> FloatArray:
     at_median = curves == median
     left = -signs.sum(axis=0)
     room = np.sum(shares[:, None] * at_median, axis=0)
-    return signs + at_median * shares[:, None] * (left / np.where(room > 0, room, 1.0))
+    balance: FloatArray = at_median * shares[:, None] * (left / np.where(room > 0, room, 1.0))
+    return signs + balance
 
 
 def _integral(law: Law, levels: FloatArray) -> FloatArray:

@@ -27,7 +27,8 @@ def smallest_dispersion(
     weights = shares[:, None]
     ends = np.sort(np.concatenate((lower, upper)), axis=0)
     if order == 1:
-        return np.min([_excess(lower, upper, z, weights, 1) for z in ends], axis=0)
+        least: FloatArray = np.min([_excess(lower, upper, z, weights, 1) for z in ends], axis=0)
+        return least
     slopes = np.stack([_slope(lower, upper, z, weights) for z in ends])
     after = np.clip(np.argmax(slopes >= 0, axis=0), 1, len(ends) - 1)[None]
     left, right = (np.take_along_axis(ends, after - shift, axis=0)[0] for shift in (1, 0))

@@ -229,9 +229,9 @@ def check_positive(value: float, name: str) -> float:
     return float(value)
 
 
-def check_whole(value: int, name: str) -> int:
+def check_whole(value: object, name: str) -> int:
     """Return ``value`` as an int, or raise unless it is a whole number of at least one."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
         raise OptionError(
             f"{name} must be a whole number of at least 1, not {value!r}.",
             fix=f"pass a number of records, silos or cells as {name}; weights are not records.",

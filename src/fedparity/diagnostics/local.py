@@ -117,8 +117,7 @@ def _silo_tables(federation: Federation, method: Method) -> Iterator[_SiloTables
             chunk = everyone[start : start + _SILOS_AT_ONCE]
             yield _table(federation, chunk, grid, grid_widths(levels, method.trim))
         return
-    sizes = np.zeros(federation.count_table.shape, dtype=np.int64)
-    sizes[federation.silo_of, federation.group_of] = federation.levels
+    sizes = federation.tabulate(federation.levels)
     patterns, kind = np.unique(sizes, axis=0, return_inverse=True)
     for i, pattern in enumerate(patterns):
         ends = np.unique(np.concatenate([step_ends(int(k)) for k in pattern if k]))
@@ -183,13 +182,12 @@ def _heterogeneity(federation: Federation, order: int) -> FloatArray:
     starts = np.cumsum(lengths) - lengths
     widths = np.diff(atoms, append=atoms[-1])
     widths[starts[1:] - 1] = 0.0  # from the last atom of a silo to the first of the next
-    steps = np.zeros(table.shape)
-    steps[federation.silo_of, federation.group_of] = 1 / federation.levels
+    sizes = np.maximum(federation.tabulate(federation.levels), 1)
     cdfs = np.empty((len(federation.groups), atoms.size))
     for group in range(len(federation.groups)):
         own = groups == group
         passed = np.cumsum(own)
         passed -= np.repeat(passed[starts] - own[starts], lengths)
-        np.multiply(passed, np.repeat(steps[:, group], lengths), out=cdfs[group])
+        np.divide(passed, np.repeat(sizes[:, group], lengths), out=cdfs[group])
     shares = np.repeat((table / table.sum(axis=1, keepdims=True)).T, lengths, axis=1)
     return np.add.reduceat(around_mean(cdfs, shares, order) * widths, starts)

@@ -9,6 +9,7 @@ assumed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -189,7 +190,7 @@ def master_bound(
     if lowest > highest:
         raise OptionError(
             f"lowest_density must not exceed highest_density, but {lowest:g} > {highest:g}.",
-            fix="a mixture is nowhere denser than the densest of its cells; swap the two?",
+            fix="pass the smallest density of a mixture and the largest of a cell.",
         )
     return MasterBound(
         knot_error=_checked_error(knot_error, "knot_error"),
@@ -382,14 +383,17 @@ def pooled_bound(
 
 
 def _checked_error(value: float, name: str) -> float:
-    if value == 0:
-        return 0.0
-    return check_positive(value, name)
+    if not 0 <= value < math.inf:
+        raise OptionError(
+            f"{name} must be a finite number of at least 0, not {value!r}.",
+            fix="pass the largest error, without its sign; 0 where there is none.",
+        )
+    return float(value)
 
 
 def _checked_width(score_range: tuple[float, float]) -> float:
     low, high = score_range
-    if not low < high < float("inf") or low == -float("inf"):
+    if not -math.inf < low < high < math.inf:
         raise OptionError(
             f"score_range must be two finite numbers, the lower first, not {score_range!r}.",
             fix="pass the public range of the scores, for example score_range=(0, 1).",

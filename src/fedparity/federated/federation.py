@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.federated.pool import Pool
 from fedparity.functionals.groups import encode
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
@@ -153,6 +153,7 @@ class Federation:
         return cls.from_cells(cells)
 
     def __post_init__(self) -> None:
+        check_magnitude(self.values, "values")
         if len(self.groups) < 2:
             raise GroupError.too_few(self.groups)
         present = set(np.unique(self.group_of).tolist())
@@ -185,8 +186,12 @@ class Federation:
     @cached_property
     def count_table(self) -> npt.NDArray[Any]:
         """Counts by silo (rows) and group (columns), zero where a silo lacks the group."""
-        table = np.zeros((len(self.silos), len(self.groups)), dtype=self.counts.dtype)
-        table[self.silo_of, self.group_of] = self.counts
+        return self.tabulate(self.counts)
+
+    def tabulate(self, per_cell: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return a number per cell by silo (rows) and group (columns), zero where none is."""
+        table = np.zeros((len(self.silos), len(self.groups)), dtype=per_cell.dtype)
+        table[self.silo_of, self.group_of] = per_cell
         return table
 
     @cached_property

@@ -66,9 +66,7 @@ class Pool:
             cells = self.cells[start : start + atoms.size - 1]
             running = carried + np.cumsum(masses[:, cells], axis=1)
             carried = running[:, -1:]
-            with np.errstate(over="ignore"):
-                widths = np.diff(atoms)
-            yield CDFTable(widths, running / totals[:, None])
+            yield CDFTable(np.diff(atoms), running / totals[:, None])
 
 
 def atom_masses(

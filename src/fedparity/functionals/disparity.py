@@ -100,5 +100,7 @@ def disparity(
 def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
     r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` for quantile functions in a table."""
     widths, values = table
+    if not shares.all():  # a group without share plays no part, not even in rounding
+        values, shares = values[shares > 0], shares[shares > 0]
     value = weighted_sum(around_center(values, shares[:, None], order), widths)
     return checked_power(value, values, widths, "the disparity")

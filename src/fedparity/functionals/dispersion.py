@@ -34,24 +34,33 @@ def around_mean(values: FloatArray, shares: FloatArray, order: int) -> FloatArra
     dispersion, and no digit is lost when rows are close to each other and far from zero. Two
     rows need one difference only (`rem:two-groups`).
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if values.shape[-2] == 2:
-            factor = shares[..., 0, :] * shares[..., 1, :] * (2 if order == 1 else 1)
-            gaps = values[..., 1, :] - values[..., 0, :]
-            return np.multiply(factor, power(gaps, order, out=gaps), out=gaps)
-        relative = values - values[..., :1, :]
-        relative -= np.sum(shares * relative, axis=-2, keepdims=True)
-        total: FloatArray = np.sum(shares * power(relative, order), axis=-2)
+    if values.shape[-2] == 2:
+        factor = shares[..., 0, :] * shares[..., 1, :] * (2 if order == 1 else 1)
+        gaps = values[..., 1, :] - values[..., 0, :]
+        return np.multiply(factor, power(gaps, order, out=gaps), out=gaps)
+    relative = values - _row_with_share(values, shares)
+    relative -= np.sum(shares * relative, axis=-2, keepdims=True)
+    total: FloatArray = np.sum(shares * power(relative, order), axis=-2)
     return total
 
 
+def _row_with_share(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """The first row whose share is not zero, in each column: where differences start from.
+
+    A row without share counts nothing, and differences to it must cost no digit.
+    """
+    if (shares[..., 0, :] > 0).all():
+        return values[..., :1, :]
+    first = np.argmax(np.broadcast_to(shares, values.shape) > 0, axis=-2)
+    return np.take_along_axis(values, first[..., None, :], axis=-2)
+
+
 def _around_median(values: FloatArray, shares: FloatArray) -> FloatArray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if values.shape[-2] == 2:
-            smaller = np.minimum(shares[..., 0, :], shares[..., 1, :])
-            return smaller * np.abs(values[..., 1, :] - values[..., 0, :])
-        gaps = values - lower_weighted_median(values, shares)[..., None, :]
-        total: FloatArray = np.sum(shares * np.abs(gaps), axis=-2)
+    if values.shape[-2] == 2:
+        smaller = np.minimum(shares[..., 0, :], shares[..., 1, :])
+        return smaller * np.abs(values[..., 1, :] - values[..., 0, :])
+    gaps = values - lower_weighted_median(values, shares)[..., None, :]
+    total: FloatArray = np.sum(shares * np.abs(gaps), axis=-2)
     return total
 
 

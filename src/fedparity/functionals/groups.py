@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,9 +97,8 @@ def encode(labels: object) -> tuple[tuple[Group, ...], npt.NDArray[np.int64]]:
 
 def _records(labels: object) -> Iterable[Any]:
     """One hashable label per record."""
-    columns = getattr(labels, "columns", None)
-    if columns is not None and not callable(columns):  # a pandas, polars or Arrow-like frame
-        labels = {name: labels[name] for name in columns}  # type: ignore[index]
+    if not isinstance(labels, Mapping | Sequence | np.ndarray):
+        labels = _columns(labels)
     if isinstance(labels, Mapping):
         table = [_plain(column) for column in labels.values()]
         return table[0] if len(table) == 1 else zip(*table, strict=True)
@@ -111,11 +110,21 @@ def _records(labels: object) -> Iterable[Any]:
 
 def _plain(column: object) -> list[Any]:
     """The values of an array, Series or sequence as plain Python objects."""
-    for name in ("to_list", "tolist"):
+    for name in ("to_pylist", "to_list", "tolist"):  # Arrow; pandas, polars; NumPy
         convert = getattr(column, name, None)
         if convert is not None:
             return list(convert())
     return list(column)  # type: ignore[call-overload, no-any-return]
+
+
+def _columns(labels: object) -> object:
+    """The columns of a pandas, polars or Arrow frame by name; anything else as it is."""
+    from narwhals import DataFrame, from_native  # noqa: PLC0415 -- only where a frame is given
+
+    frame = from_native(labels, eager_only=True, pass_through=True)
+    if isinstance(frame, DataFrame):
+        return {name: frame[name].to_list() for name in frame.columns}
+    return labels
 
 
 def _refuse_missing(seen: Mapping[Group, int], codes: npt.NDArray[np.int64]) -> None:
@@ -128,4 +137,7 @@ def _refuse_missing(seen: Mapping[Group, int], codes: npt.NDArray[np.int64]) -> 
 def _is_missing(label: object) -> bool:
     if isinstance(label, tuple):
         return any(_is_missing(part) for part in label)
-    return label is None or bool(label != label)  # noqa: PLR0124 -- NaN and NaT differ from themselves
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124 -- NaN and NaT do
+    except TypeError:  # pandas.NA does not know
+        return True

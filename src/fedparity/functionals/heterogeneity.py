@@ -73,5 +73,7 @@ def heterogeneity(
 def cdf_spread(table: CDFTable, shares: FloatArray, order: int) -> float:
     r"""Return :math:`\sum_s \alpha_s \int |F_s - F^\times|^p` for cdfs in a table."""
     widths, values = table
+    if not shares.all():  # a group without share plays no part, not even in rounding
+        values, shares = values[shares > 0], shares[shares > 0]
     value = weighted_sum(around_mean(values, shares[:, None], order), widths)
     return checked_power(value, values, widths, "the heterogeneity")

@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.errors import MassError, ScoreError
+from fedparity.errors import MagnitudeError, MassError, ScoreError
 
-__all__ = ["FloatArray", "as_masses", "as_scores"]
+__all__ = ["FloatArray", "as_masses", "as_scores", "check_magnitude"]
 
 FloatArray = npt.NDArray[np.float64]
+
+_LARGEST_SCORE = 1e140
+_LARGEST_TOTAL = 2**62
 
 
 def as_scores(scores: object, what: str = "scores") -> FloatArray:
@@ -37,6 +40,18 @@ def as_scores(scores: object, what: str = "scores") -> FloatArray:
     return array
 
 
+def check_magnitude(scores: FloatArray, what: str) -> None:
+    """Raise where squares of differences, or sums of them, would not fit a float.
+
+    Raises
+    ------
+    MagnitudeError
+        If a score is beyond ±1e140.
+    """
+    if max(float(scores.max()), -float(scores.min())) > _LARGEST_SCORE:
+        raise MagnitudeError.overflow(f"a square of {what}")
+
+
 def as_masses(masses: object, what: str = "weights") -> npt.NDArray[Any]:
     """Return ``masses`` as int64 where they are whole numbers by type, else as float64.
 
@@ -58,8 +73,12 @@ def as_masses(masses: object, what: str = "weights") -> npt.NDArray[Any]:
             raise MassError.not_finite(what, bad)
     if bad := int(np.count_nonzero(array < 0)):
         raise MassError.negative(what, bad)
-    if not array.any():
+    with np.errstate(over="ignore"):
+        total = float(array.sum(dtype=np.float64))
+    if total == 0:
         raise MassError.all_zero(what)
+    if not total < (_LARGEST_TOTAL if array.dtype.kind == "i" else np.inf):
+        raise MassError.too_large(what)
     return array
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.sorting import sort_all
 
 __all__ = ["Law"]
@@ -38,6 +38,8 @@ class Law:
     ------
     ScoreError
         If an atom is not a finite number, or there is none.
+    MagnitudeError
+        If an atom is beyond ±1e140, whose squares would not fit a float.
     MassError
         If a mass is negative or not finite, or all are zero.
 
@@ -57,6 +59,7 @@ class Law:
 
     def __init__(self, atoms: object, masses: object) -> None:
         places = as_scores(atoms, "atoms").copy()
+        check_magnitude(places, "atoms")
         weights = as_masses(masses, "masses").copy()
         if places.size != weights.size:
             raise ScoreError.lengths_differ("atoms", places.size, "masses", weights.size)
@@ -83,7 +86,10 @@ class Law:
     @classmethod
     def from_samples(cls, samples: Sequence[object]) -> list[Law]:
         """Return the empirical law of each sample; large ones are sorted on several threads."""
-        return [cls.from_sorted(x) for x in sort_all([as_scores(sample) for sample in samples])]
+        arrays = [as_scores(sample) for sample in samples]
+        for array in arrays:
+            check_magnitude(array, "scores")
+        return [cls.from_sorted(array) for array in sort_all(arrays)]
 
     @classmethod
     def from_sorted(cls, scores: FloatArray, weights: npt.NDArray[Any] | None = None) -> Law:
@@ -108,6 +114,9 @@ class Law:
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise AttributeError(f"a Law is read-only; cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> Never:
+        raise AttributeError(f"a Law is read-only; cannot delete {name!r}")
 
     @cached_property
     def masses(self) -> FloatArray:
@@ -143,8 +152,7 @@ class Law:
     @cached_property
     def mean(self) -> float:
         """The expectation."""
-        scale = float(np.abs(self.atoms).max()) or 1.0
-        return float(np.sum(self.atoms / scale * self.masses)) * scale
+        return float(np.sum(self.atoms * self.masses))
 
     @overload
     def quantile(self, levels: float) -> float: ...

@@ -41,9 +41,12 @@ class Weights(Mapping[Group, float]):
             raise MassError.not_finite("shares", bad)
         if bad := int(np.count_nonzero(numbers < 0)):
             raise MassError.negative("shares", bad)
-        total = float(numbers.sum())
-        if not total > 0:
+        with np.errstate(over="ignore"):
+            total = float(numbers.sum())
+        if total == 0:
             raise MassError.all_zero("shares")
+        if not total < np.inf:
+            raise MassError.too_large("shares")
         normalised: list[float] = (numbers / total).tolist()
         self._shares = dict(zip(shares, normalised, strict=True))
 

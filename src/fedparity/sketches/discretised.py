@@ -10,7 +10,7 @@ import numpy.typing as npt
 from fedparity.errors import GroupError, ScoreError
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.order import check_order
-from fedparity.laws.arrays import FloatArray, as_scores
+from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import QuantileTable
@@ -100,4 +100,6 @@ def _table(values: Mapping[Group, npt.ArrayLike]) -> FloatArray:
             raise ScoreError.lengths_differ(
                 f"values of group {group!r}", row.size, "those of the first group", rows[0].size
             )
-    return np.stack(rows)
+    table = np.stack(rows)
+    check_magnitude(table, "values")
+    return table

@@ -1,0 +1,209 @@
+"""Seeded bootstrap of every measure of an audit, from the sketches alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from fedparity.diagnostics.attribution import local_parity_weights, no_selection_weights
+from fedparity.diagnostics.resampling import NullReader, Redraw, Resampler
+from fedparity.federated.federation import Federation
+from fedparity.federated.method import Method
+from fedparity.federated.mixtures import grid_levels
+from fedparity.functionals.barycenter import center
+from fedparity.functionals.dispersion import around_center, around_mean
+from fedparity.functionals.order import power
+from fedparity.laws.arrays import FloatArray
+
+__all__ = ["Draws", "bootstrap", "default_redraws"]
+
+_VALUES_REDRAWN = 30_000_000
+_FEWEST, _MOST = 100, 1_000
+_GLOBAL = 5
+"""Numbers measured globally in each redraw: disparity, its two noises, heterogeneity, its noise."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    r"""A measure in every redraw, and how much of it is noise.
+
+    ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
+    difference between redrawn and original curves. ``null`` is what it would be if there were
+    nothing to measure: noise around one common law. ``base`` is the measure of the original
+    curves, read like the redraws.
+    """
+
+    base: FloatArray
+    values: FloatArray
+    noise: FloatArray
+    null: FloatArray
+
+
+def default_redraws(federation: Federation) -> int:
+    """Return 1,000 redraws, or fewer (at least 100) for federations of very many values."""
+    return int(np.clip(_VALUES_REDRAWN // federation.values.size, _FEWEST, _MOST))
+
+
+def bootstrap(
+    federation: Federation,
+    method: Method | None = None,
+    *,
+    redraws: int,
+    seed: int,
+    threads: int = 1,
+    details: bool = True,
+) -> dict[str, Draws]:
+    """Return the redrawn measures by name.
+
+    The names are ``disparity``, ``heterogeneity``, ``v_mix``, ``v_bar``, ``remainder`` (order 2),
+    ``selection``, ``within`` and ``local`` (one column per silo); the first two alone without
+    ``details``. Each redraw has its own seed, so the result does not depend on the number of
+    ``threads``.
+    """
+    method = method or Method()
+    resampler = Resampler(federation, grid_levels(federation, method), method.trim)
+    reader = _Reader(resampler, method)
+    measure = reader.measures if details else reader.global_measures
+    seeds = np.random.SeedSequence(seed).spawn(redraws)
+
+    def measured(child: np.random.SeedSequence) -> FloatArray:
+        return measure(resampler.draw(child))
+
+    if threads == 1:
+        rows = np.stack([measured(child) for child in seeds])
+    else:
+        with ThreadPoolExecutor(max_workers=threads) as pool:
+            rows = np.stack(list(pool.map(measured, seeds)))
+    base = measure(resampler.undisturbed())
+    base[:_GLOBAL] = reader.population_measures()
+    return _named(base, rows, method.order, len(federation.silos) if details else 0)
+
+
+class _Reader:
+    """Reads all measures off a redraw, next to the original it is compared with."""
+
+    def __init__(self, resampler: Resampler, method: Method) -> None:
+        self.resampler, self.order = resampler, method.order
+        self.federation = resampler.federation
+        self.width = (1 - 2 * method.trim) / resampler.grid.size
+        starts = np.searchsorted(self.federation.group_of, np.arange(len(self.federation.groups)))
+        self.group_slices = [slice(a, b) for a, b in pairwise([*starts, None])]
+        population = resampler.population_masses()
+        self.null = NullReader(resampler, population)
+        self.mixed, self.cdfs = resampler.quantiles(population), _cdfs(population)
+        self.cells = resampler.cell_quantiles(resampler.undisturbed())
+
+    def population_measures(self) -> FloatArray:
+        """Disparity and heterogeneity of what redraws are drawn from, without noise."""
+        shares = self.federation.shares
+        disparity = self._spread(self.mixed, shares)
+        return np.array([disparity, 0.0, 0.0, self._cdf_spread(self.cdfs, shares), 0.0])
+
+    def global_measures(self, redraw: Redraw) -> FloatArray:
+        """Disparity and heterogeneity, each with its noise."""
+        table = self.federation.tabulate(redraw.counts)
+        shares = table.sum(axis=0) / table.sum()
+        masses = self.resampler.own_masses(redraw)
+        reached, cdfs = self.resampler.coordinates(masses), _cdfs(masses)
+        mixed = self.resampler.scores_at(reached)
+        return np.array(
+            [
+                self._spread(mixed, shares),
+                self._spread(mixed - self.mixed, shares),
+                self._spread(self.null.noise(reached), shares),
+                self._cdf_spread(cdfs, shares),
+                self._cdf_spread(cdfs - self.cdfs, shares),
+            ]
+        )
+
+    def measures(self, redraw: Redraw) -> FloatArray:
+        """All measures in a row: globals, their noise, parts, then silos and their noise."""
+        table = self.federation.tabulate(redraw.counts)
+        shares = table.sum(axis=0) / table.sum()
+        mixed = self.resampler.quantiles(self.resampler.own_masses(redraw))
+        cells = self.resampler.cell_quantiles(redraw)
+        measured = self.global_measures(redraw)
+        disparity = measured[0]
+        no_selection = self._counterfactual(redraw, no_selection_weights, shares)
+        local_parity = self._counterfactual(redraw, local_parity_weights, shares)
+        return np.concatenate(
+            (
+                measured,
+                (
+                    (disparity - no_selection + local_parity) / 2,
+                    (disparity - local_parity + no_selection) / 2,
+                ),
+                self._terms(redraw.counts, cells, mixed, shares),
+                self._local(cells, table),
+                self._local(cells - self.cells, table),
+            )
+        )
+
+    def _counterfactual(
+        self, redraw: Redraw, weigh: Callable[..., FloatArray], shares: FloatArray
+    ) -> float:
+        masses = self.resampler.masses(redraw, weigh(self.federation, redraw.counts))
+        return self._spread(self.resampler.quantiles(masses), shares)
+
+    def _spread(self, values: FloatArray, shares: FloatArray) -> float:
+        return float(around_center(values, shares[:, None], self.order).sum()) * self.width
+
+    def _cdf_spread(self, cdfs: FloatArray, shares: FloatArray) -> float:
+        spread = around_mean(cdfs, shares[:, None], self.order)
+        return float(np.sum(spread[:-1] * self.resampler.score_widths[1:]))
+
+    def _terms(
+        self, counts: FloatArray, cells: FloatArray, mixed: FloatArray, shares: FloatArray
+    ) -> FloatArray:
+        """V_mix, V_bar and the remainder (which has no meaning for order 1)."""
+        central = np.stack(
+            [center(cells[own], counts[own], self.order) for own in self.group_slices]
+        )
+        whole = center(mixed, shares, self.order)
+        mixing, centering = mixed - central, central - whole
+        weights = shares[:, None] * self.width
+        return np.array(
+            [
+                np.sum(weights * power(mixing, self.order)),
+                np.sum(weights * power(centering, self.order)),
+                2 * np.sum(weights * mixing * centering),
+            ]
+        )
+
+    def _local(self, cells: FloatArray, table: FloatArray) -> FloatArray:
+        values = np.zeros((*table.shape, cells.shape[1]))
+        values[self.federation.silo_of, self.federation.group_of] = cells
+        shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
+        spread = around_center(values, shares[:, :, None], self.order)
+        total: FloatArray = spread.sum(axis=1) * self.width
+        return total
+
+
+def _cdfs(masses: FloatArray) -> FloatArray:
+    running = np.cumsum(masses, axis=1)
+    cdfs: FloatArray = running / np.maximum(running[:, -1:], 1e-300)
+    return cdfs
+
+
+def _named(base: FloatArray, rows: FloatArray, order: int, silos: int) -> dict[str, Draws]:
+    def draws(column: int, noise: int | None = None, null: int | None = None) -> Draws:
+        quiet = np.zeros(len(rows)) if noise is None else rows[:, noise]
+        return Draws(
+            base[column], rows[:, column], quiet, quiet if null is None else rows[:, null]
+        )
+
+    named = {"disparity": draws(0, 1, 2), "heterogeneity": draws(3, 4)}
+    if not silos:
+        return named
+    parts = ("selection", "within", "v_mix", "v_bar", "remainder")
+    named |= {name: draws(_GLOBAL + i) for i, name in enumerate(parts)}
+    if order == 1:
+        del named["remainder"]
+    first = _GLOBAL + len(parts)
+    local, noise = slice(first, first + silos), slice(first + silos, None)
+    named["local"] = Draws(base[local], rows[:, local], rows[:, noise], rows[:, noise])
+    return named

@@ -1,0 +1,102 @@
+r"""Confidence intervals of measures that cannot be negative.
+
+A disparity is a squared length. Estimated from a sample it is biased upwards, most near zero: noise
+has a length too. So the interval is not read off the redraws directly. It holds every value g that
+could have produced the observed one: redraws tell how the estimate would scatter if the true
+curves were the estimated ones shrunk or stretched to length g,
+
+.. math:: T(g) = g + 2 \sqrt{g / \hat\theta} \, A + B,
+
+with B the length of the redrawn noise and A its product with the estimated curves (order 2; for
+order 1 the straight line from the noise at g = 0 to the redraws at the estimate). The value g
+is kept if the observed one lies in the central part of T(g). At g = 0 the whole error
+probability is put on observing too much, since one cannot observe too little there; it moves to both
+sides in equal parts as g leaves zero. Every g then keeps the same probability.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fedparity.laws.arrays import FloatArray
+
+__all__ = ["Interval", "basic_interval", "interval_of_length", "p_value"]
+
+_CANDIDATES = 400
+
+
+class Interval(NamedTuple):
+    """Lower and upper end."""
+
+    lower: float
+    upper: float
+
+
+def interval_of_length(
+    observed: float,
+    base: float,
+    redrawn: FloatArray,
+    noise: FloatArray,
+    null: FloatArray,
+    *,
+    confidence: float,
+    order: int,
+) -> Interval:
+    """Return the values of a non-negative measure that explain the ``observed`` one.
+
+    ``base`` is the measure around which ``redrawn`` scatter; ``noise`` is the measure of the
+    redrawn noise alone, ``null`` that of noise around one common law.
+    """
+    candidates = _candidates(observed, base, redrawn, null)
+    product = (redrawn - base - noise) / 2
+    scattered = _scatter(candidates, base, product, null, order)
+    error = 1 - confidence
+    away = np.minimum(candidates / max(float(np.quantile(null, confidence)), 1e-300), 1.0)
+    too_much = error * (1 - away / 2)
+    share_above = _share(scattered >= observed)
+    share_below = _share(scattered <= observed)
+    kept = candidates[(share_above >= too_much) & (share_below >= error - too_much)]
+    if kept.size == 0:
+        return Interval(0.0, float(candidates[1]))
+    return Interval(float(kept[0]), float(kept[-1]))
+
+
+def basic_interval(
+    observed: float, base: float, redrawn: FloatArray, confidence: float
+) -> Interval:
+    """Return the interval of a measure of any sign: the redraws, turned around the estimate."""
+    low, high = np.quantile(redrawn - base, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(observed - float(high), observed - float(low))
+
+
+def p_value(observed: float, noise: FloatArray) -> float:
+    """Return how often noise alone is at least as large as what was observed."""
+    return float((1 + np.count_nonzero(noise >= observed)) / (1 + noise.size))
+
+
+def _candidates(
+    observed: float, base: float, redrawn: FloatArray, noise: FloatArray
+) -> FloatArray:
+    """Values from zero to well above all redraws, evenly spaced in their square root."""
+    highest = max(observed, base, float(redrawn.max()), float(noise.max()))
+    return np.square(np.linspace(0.0, np.sqrt(4 * highest), _CANDIDATES))
+
+
+def _scatter(
+    candidates: FloatArray, base: float, product: FloatArray, null: FloatArray, order: int
+) -> FloatArray:
+    """The redrawn measure (columns) if the truth were each candidate (rows)."""
+    truth = candidates[:, None]
+    if base <= 0:
+        return truth + null
+    if order == 2:
+        return truth + 2 * np.sqrt(truth / base) * product + null
+    return truth + np.minimum(truth / base, 1.0) * 2 * product + null
+
+
+def _share(hits: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> FloatArray:
+    """Share of hits in each row, counting the observation itself as one of them."""
+    share: FloatArray = (1 + np.count_nonzero(hits, axis=1)) / (1 + hits.shape[1])
+    return share
