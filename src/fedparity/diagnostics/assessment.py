@@ -211,10 +211,14 @@ def _term_intervals(
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
-    return {
+    intervals = {
         name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
         for name, value in values.items()
     }
+    for name in ("v_mix", "v_bar"):
+        lower, upper = intervals[name]
+        intervals[name] = Interval(max(lower, 0.0), max(upper, 0.0))
+    return intervals
 
 
 def _part_intervals(

@@ -161,7 +161,10 @@ class _Reader:
     ) -> FloatArray:
         """V_mix, V_bar and the remainder (which has no meaning for order 1)."""
         central = np.stack(
-            [center(cells[own], counts[own], self.order) for own in self.group_slices]
+            [
+                center(cells[own], np.maximum(counts[own], 1e-300), self.order)
+                for own in self.group_slices
+            ]
         )
         whole = center(mixed, shares, self.order)
         mixing, centering = mixed - central, central - whole

@@ -24,7 +24,7 @@ from fedparity.laws.arrays import FloatArray
 
 __all__ = ["Interval", "basic_interval", "interval_of_length", "p_value"]
 
-_CANDIDATES = 400
+_CANDIDATES = 500
 
 
 class Interval(NamedTuple):
@@ -58,8 +58,8 @@ def interval_of_length(
     share_above = _share(scattered >= observed)
     share_below = _share(scattered <= observed)
     kept = candidates[(share_above >= too_much) & (share_below >= error - too_much)]
-    if kept.size == 0:
-        return Interval(0.0, float(candidates[1]))
+    if kept.size == 0:  # hardly any redraws: nothing fits exactly
+        return Interval(observed, observed)
     return Interval(float(kept[0]), float(kept[-1]))
 
 
@@ -76,12 +76,11 @@ def p_value(observed: float, noise: FloatArray) -> float:
     return float((1 + np.count_nonzero(noise >= observed)) / (1 + noise.size))
 
 
-def _candidates(
-    observed: float, base: float, redrawn: FloatArray, noise: FloatArray
-) -> FloatArray:
-    """Values from zero to well above all redraws, evenly spaced in their square root."""
-    highest = max(observed, base, float(redrawn.max()), float(noise.max()))
-    return np.square(np.linspace(0.0, np.sqrt(4 * highest), _CANDIDATES))
+def _candidates(observed: float, base: float, redrawn: FloatArray, null: FloatArray) -> FloatArray:
+    """Zero, and values as far from the observed one as any redraw could explain."""
+    reach = 1.5 * float(np.abs(redrawn - base).max()) + float(null.max())
+    around = np.linspace(max(0.0, observed - reach), observed + 2 * reach, _CANDIDATES)
+    return np.concatenate(([0.0], around))
 
 
 def _scatter(

@@ -27,7 +27,7 @@ from fedparity.sketches.reduce import Kind
 
 __all__ = ["SizePlan", "plan_size"]
 
-_SKETCH_PART = 0.5
+_SKETCH_PART = 0.25
 """Of the wanted error, for the sketch. Levels are cheap, and a k whose error nearly used up the
 wanted one would leave the number of records to chance."""
 

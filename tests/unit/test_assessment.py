@@ -1,0 +1,204 @@
+"""What an assessment says, and when it says that it does not know."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom, kstest
+
+import fedparity as fp
+from fedparity.diagnostics.bootstrap import bootstrap
+from fedparity.diagnostics.intervals import basic_interval, interval_of_length, p_value
+
+
+def federation(seed, *, gap=3.0, silos=3, size=2000, levels=50, kind="quantile"):
+    random = np.random.default_rng(seed)
+    groups = random.integers(0, 2, size)
+    return fp.Federation.from_scores(
+        random.beta(3 + gap * groups, 4),
+        groups=groups,
+        silos=random.integers(0, silos, size),
+        levels=levels,
+        kind=kind,
+    )
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fp.assess(federation(0), score_range=(0, 1), redraws=200)
+
+
+def assessed(interval, certificate, *, outer=None, value=0.02):
+    outer = outer or certificate
+    return fp.DisparityAssessment(
+        value=value,
+        corrected=value,
+        interval=fp.Interval(*interval),
+        certificate=fp.Certificate(lower=certificate[0], upper=certificate[1]),
+        outer=fp.Certificate(lower=outer[0], upper=outer[1]),
+        p_value=0.5,
+        null=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict"),
+    [
+        (None, "none"),
+        (0.01, "above"),
+        (0.02, "inconclusive"),
+        (0.024, "inconclusive"),
+        (0.05, "below"),
+    ],
+)
+def test_the_verdict_is_inconclusive_where_the_errors_straddle_the_level(level, verdict):
+    """Sampling alone would say below 0.024; the sketch leaves it open."""
+    disparity = assessed((0.017, 0.023), (0.018, 0.022))
+
+    assert disparity.combined == pytest.approx((0.015, 0.025))
+    assert disparity.verdict(level) == verdict
+
+
+def test_missing_records_can_make_a_verdict_inconclusive():
+    complete = assessed((0.017, 0.023), (0.019, 0.021))
+    incomplete = assessed((0.017, 0.023), (0.019, 0.021), outer=(0.01, 0.04))
+
+    assert complete.verdict(0.03) == "below"
+    assert incomplete.verdict(0.03) == "inconclusive"
+    assert incomplete.certificate == complete.certificate
+
+
+def test_the_three_errors_contain_the_estimate(found):
+    disparity = found.disparity
+
+    assert disparity.value in disparity.certificate
+    assert disparity.interval.lower < disparity.corrected < disparity.interval.upper
+    assert disparity.combined.lower <= disparity.interval.lower
+    assert disparity.combined.upper >= disparity.interval.upper
+    assert disparity.p_value == pytest.approx(1 / 201)
+
+
+def test_every_part_has_an_interval(found):
+    """Those of the parts of a disparity hold them; those of noisy lengths lie lower."""
+    parts = fp.attribute(federation(0))
+    for name, (lower, upper) in found.attribution.items():
+        assert lower < getattr(parts, name) < upper
+    assert list(found.decomposition) == ["v_mix", "v_bar", "remainder"]
+    assert all(lower < upper for lower, upper in found.decomposition.values())
+    for local in found.local.values():
+        assert local.interval.lower < local.corrected < local.interval.upper
+
+
+def test_unseen_records_widen_the_outer_bounds_only():
+    sketches = federation(1)
+    plain = fp.assess(sketches, score_range=(0, 1), redraws=50)
+    missing = fp.assess(sketches, score_range=(0, 1), redraws=50, unseen={0: 100})
+
+    assert missing.disparity.interval == plain.disparity.interval
+    assert missing.disparity.outer.lower < plain.disparity.outer.lower
+    assert missing.disparity.outer.upper > plain.disparity.outer.upper
+
+
+def test_a_silo_with_one_group_has_no_local_interval():
+    cells = federation(0).cells
+    del cells[0, 1]
+    found = fp.assess(fp.Federation.from_cells(cells), score_range=(0, 1), redraws=30)
+
+    assert found.local[0] is None
+    assert found.local[1] is not None
+
+
+def test_warnings_name_what_makes_the_numbers_weak():
+    small = federation(0, size=300)
+    few = fp.assess(small, score_range=(0, 1), redraws=30)
+    weighted = fp.Federation.from_scores(
+        [0.1, 0.2, 0.3, 0.4], groups="aabb", silos=[1] * 4, levels=2, weights=[0.5, 1.5, 1.0, 2.5]
+    )
+
+    assert "fewer than 100 records" in few.warnings[0]
+    assert "weights" in fp.assess(weighted, score_range=(0, 1), redraws=30).warnings[1]
+    assert fp.assess(federation(0), score_range=(0, 1), redraws=30).warnings == ()
+
+
+def test_a_corrected_value_is_nearer_to_nothing_when_there_is_nothing():
+    """The plug-in cannot be negative, so noise adds to it; the correction takes its mean away."""
+    found = [
+        fp.assess(federation(s, gap=0.0, size=800), score_range=(0, 1), redraws=60).disparity
+        for s in range(30)
+    ]
+
+    assert np.mean([f.corrected for f in found]) < 0.6 * np.mean([f.value for f in found])
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, math.nan, "95%"])
+def test_a_wrong_confidence_is_refused(confidence):
+    with pytest.raises(fp.OptionError):
+        fp.assess(federation(0), score_range=(0, 1), confidence=confidence)
+
+
+@pytest.mark.parametrize("redraws", [0, 19, 2.5, True])
+def test_too_few_redraws_are_refused(redraws):
+    with pytest.raises(fp.OptionError):
+        fp.assess(federation(0), score_range=(0, 1), redraws=redraws)
+
+
+def test_a_basic_interval_turns_the_redraws_around():
+    redrawn = np.linspace(-1.0, 3.0, 401)  # around 0: one below, three above
+
+    assert basic_interval(5.0, 0.0, redrawn, 0.95) == pytest.approx((5 - 2.9, 5 + 0.9))
+
+
+def test_no_noise_leaves_a_point():
+    quiet = np.zeros(100)
+    lower, upper = interval_of_length(
+        1.0, 1.0, quiet + 1.0, quiet, quiet, confidence=0.95, order=2
+    )
+
+    assert lower == pytest.approx(1.0, abs=0.02)
+    assert upper == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_p_value_counts_the_observation_itself():
+    assert p_value(5.0, np.arange(9.0)) == pytest.approx(5 / 10)
+
+
+def simulated(gap, truth, federations=100):
+    """Coverage of the 95 % interval, and the p-values."""
+    covered, p_values = 0, []
+    for seed in range(federations):
+        sketches = federation(seed, gap=gap, size=1200)
+        value = fp.estimate(sketches).disparity
+        draws = bootstrap(sketches, redraws=120, seed=seed, details=False)["disparity"]
+        interval = interval_of_length(
+            value,
+            float(draws.base),
+            draws.values,
+            draws.noise,
+            draws.null,
+            confidence=0.95,
+            order=2,
+        )
+        covered += interval.lower <= truth <= interval.upper
+        p_values.append(p_value(value, draws.null))
+    return covered, p_values
+
+
+def fits(covered, federations=100):
+    """Whether so many covered is what 92 to 98 % would give, up to the luck of the draw."""
+    return binom.ppf(0.005, federations, 0.92) <= covered <= binom.ppf(0.995, federations, 0.98)
+
+
+def test_intervals_cover_and_p_values_are_uniform_without_disparity():
+    covered, p_values = simulated(0.0, 0.0)
+
+    assert fits(covered)
+    assert kstest(p_values, "uniform").pvalue > 0.01
+
+
+def test_intervals_cover_with_disparity_and_it_is_always_detected():
+    random = np.random.default_rng(9)
+    fine = {g: fp.Law.from_scores(random.beta(3 + 3 * g, 4, 1_000_000)) for g in (0, 1)}
+    covered, p_values = simulated(3.0, fp.disparity(fine, fp.Weights({0: 1, 1: 1})))
+
+    assert fits(covered)
+    assert max(p_values) < 0.05
