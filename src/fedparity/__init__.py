@@ -26,15 +26,10 @@ from fedparity.diagnostics.guarantees import (
 from fedparity.diagnostics.influence import SiloInfluence, influences
 from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.local import LocalAudit, local_audits
-from fedparity.diagnostics.master_bound import (
-    MasterBound,
-    PooledBound,
-    likely_master_bound,
-    master_bound,
-    pooled_bound,
-)
+from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
 from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
 from fedparity.diagnostics.planning.size import SizePlan, plan_size
+from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
 from fedparity.errors import (
     CellError,
     FederationError,

@@ -15,11 +15,13 @@ from scipy import stats
 from tests.paper.densities import Blocks
 
 import fedparity as fp
-from fedparity.diagnostics.guarantees import dkw_band, quantile_error, share_errors
-from fedparity.diagnostics.master_bound import (
+from fedparity import (
+    dkw_band,
     likely_master_bound,
     master_bound,
     pooled_bound,
+    quantile_error,
+    share_errors,
 )
 from fedparity.sketches.levels import ranks
 

@@ -12,8 +12,8 @@ import numpy as np
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, bootstrap, default_redraws
 from fedparity.diagnostics.certificate import Certificate, certify
+from fedparity.diagnostics.checks import check_confidence
 from fedparity.diagnostics.decomposition import Decomposition, decompose
-from fedparity.diagnostics.guarantees import check_confidence
 from fedparity.diagnostics.intervals import (
     Interval,
     basic_interval,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -105,11 +104,39 @@ class _Reader:
 
     def global_measures(self, redraw: Redraw) -> FloatArray:
         """Disparity and heterogeneity, each with its noise."""
-        table = self.federation.tabulate(redraw.counts)
-        shares = table.sum(axis=0) / table.sum()
-        masses = self.resampler.own_masses(redraw)
-        reached, cdfs = self.resampler.coordinates(masses), _cdfs(masses)
+        masses = self.resampler.own_masses(redraw, redraw.counts)
+        return self._global(masses, self.resampler.coordinates(masses), self._shares(redraw))
+
+    def measures(self, redraw: Redraw) -> FloatArray:
+        """All measures in a row: globals, their noise, parts, then silos and their noise."""
+        table, shares = self.federation.tabulate(redraw.counts), self._shares(redraw)
+        masses = self.resampler.own_masses(redraw, redraw.counts)
+        reached = self.resampler.coordinates(masses)
+        measured = self._global(masses, reached, shares)
         mixed = self.resampler.scores_at(reached)
+        cells = self.resampler.cell_quantiles(redraw)
+        no_selection = self._spread(self._without_selection(redraw, table), shares)
+        local_parity = self._spread(self._with_local_parity(redraw), shares)
+        return np.concatenate(
+            (
+                measured,
+                (
+                    (measured[0] - no_selection + local_parity) / 2,
+                    (measured[0] - local_parity + no_selection) / 2,
+                ),
+                self._terms(redraw.counts, cells, mixed, shares),
+                self._local(cells, table),
+                self._local(cells - self.cells, table),
+            )
+        )
+
+    def _shares(self, redraw: Redraw) -> FloatArray:
+        totals = np.bincount(self.federation.group_of, redraw.counts, len(self.federation.groups))
+        shares: FloatArray = totals / totals.sum()
+        return shares
+
+    def _global(self, masses: FloatArray, reached: FloatArray, shares: FloatArray) -> FloatArray:
+        cdfs, mixed = _cdfs(masses), self.resampler.scores_at(reached)
         return np.array(
             [
                 self._spread(mixed, shares),
@@ -120,34 +147,16 @@ class _Reader:
             ]
         )
 
-    def measures(self, redraw: Redraw) -> FloatArray:
-        """All measures in a row: globals, their noise, parts, then silos and their noise."""
-        table = self.federation.tabulate(redraw.counts)
-        shares = table.sum(axis=0) / table.sum()
-        mixed = self.resampler.quantiles(self.resampler.own_masses(redraw))
-        cells = self.resampler.cell_quantiles(redraw)
-        measured = self.global_measures(redraw)
-        disparity = measured[0]
-        no_selection = self._counterfactual(redraw, no_selection_weights, shares)
-        local_parity = self._counterfactual(redraw, local_parity_weights, shares)
-        return np.concatenate(
-            (
-                measured,
-                (
-                    (disparity - no_selection + local_parity) / 2,
-                    (disparity - local_parity + no_selection) / 2,
-                ),
-                self._terms(redraw.counts, cells, mixed, shares),
-                self._local(cells, table),
-                self._local(cells - self.cells, table),
-            )
-        )
+    def _without_selection(self, redraw: Redraw, table: FloatArray) -> FloatArray:
+        if table.all():  # every cell counts by its silo, in its own group only
+            of_silo = table.sum(axis=1)[self.federation.silo_of]
+            return self.resampler.quantiles(self.resampler.own_masses(redraw, of_silo))
+        weights = no_selection_weights(self.federation, redraw.counts)
+        return self.resampler.quantiles(self.resampler.masses(redraw, weights))
 
-    def _counterfactual(
-        self, redraw: Redraw, weigh: Callable[..., FloatArray], shares: FloatArray
-    ) -> float:
-        masses = self.resampler.masses(redraw, weigh(self.federation, redraw.counts))
-        return self._spread(self.resampler.quantiles(masses), shares)
+    def _with_local_parity(self, redraw: Redraw) -> FloatArray:
+        weights = local_parity_weights(self.federation, redraw.counts)
+        return self.resampler.quantiles(self.resampler.masses(redraw, weights))
 
     def _spread(self, values: FloatArray, shares: FloatArray) -> float:
         return float(around_center(values, shares[:, None], self.order).sum()) * self.width

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from fedparity.diagnostics.checks import check_score_range
 from fedparity.diagnostics.convex_order import bounds_from_bin_means
 from fedparity.diagnostics.envelopes import group_envelopes
 from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
@@ -132,15 +132,7 @@ def _from_envelopes(
 def _checked_range(
     federation: Federation, score_range: tuple[float, float]
 ) -> tuple[float, float]:
-    try:
-        low, high = map(float, score_range)
-    except (TypeError, ValueError):
-        low = high = math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise OptionError(
-            "score_range must be two finite numbers, the lower first.",
-            fix="pass the public bounds of the score, for example score_range=(0, 1).",
-        )
+    low, high = check_score_range(score_range)
     outside = int(np.count_nonzero((federation.values < low) | (federation.values > high)))
     if outside:
         raise OptionError(

@@ -10,17 +10,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from fedparity.errors import GroupError, OptionError
+from fedparity.diagnostics.checks import check_confidence, check_positive, check_whole
+from fedparity.errors import GroupError
 from fedparity.laws.labels import Group
 from fedparity.sketches.levels import check_levels
 
 __all__ = [
     "ShareErrors",
-    "check_confidence",
-    "check_positive",
-    "check_whole",
     "dkw_band",
     "quantile_error",
     "share_errors",
@@ -209,36 +205,6 @@ def share_errors(
     )
 
 
-def check_confidence(confidence: float) -> float:
-    """Return ``confidence``, or raise unless it lies strictly between 0 and 1."""
-    if not (_is_number(confidence) and 0 < confidence < 1):
-        raise OptionError(
-            f"confidence must be above 0 and below 1, not {confidence!r}.",
-            fix="pass confidence=0.95, or another probability below 1.",
-        )
-    return float(confidence)
-
-
-def check_positive(value: float, name: str) -> float:
-    """Return ``value``, or raise unless it is a finite number above zero."""
-    if not (_is_number(value) and 0 < value < math.inf):
-        raise OptionError(
-            f"{name} must be a finite number above 0, not {value!r}.",
-            fix=f"pass a positive number as {name}; without one there is no such guarantee.",
-        )
-    return float(value)
-
-
-def check_whole(value: object, name: str) -> int:
-    """Return ``value`` as an int, or raise unless it is a whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise OptionError(
-            f"{name} must be a whole number of at least 1, not {value!r}.",
-            fix=f"pass a number of records, silos or cells as {name}; weights are not records.",
-        )
-    return int(value)
-
-
 def _radius(count: int, events: int, delta: float) -> float:
     r"""The t at which ``events`` times :math:`e^{-2nt^2}` is :math:`\delta`."""
     return math.sqrt(math.log(events / delta) / (2 * count))
@@ -247,9 +213,3 @@ def _radius(count: int, events: int, delta: float) -> float:
 def _absolute_sum(largest: float, parts: int) -> float:
     """The most that ``parts`` errors of shares can add up to, each at most ``largest``."""
     return min(2.0, 2 * (parts // 2) * largest)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(
-        value, bool
-    )

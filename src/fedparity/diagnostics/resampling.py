@@ -105,10 +105,10 @@ class Resampler:
         """Return the quantiles of each cell (rows) on the grid (columns)."""
         return redraw.values[self.read_at]
 
-    def own_masses(self, redraw: Redraw) -> FloatArray:
-        """Return the mass of each group's mixture (rows) in each bin (columns)."""
+    def own_masses(self, redraw: Redraw, weights_of_cells: FloatArray) -> FloatArray:
+        """Return the mass in each bin (columns) of mixtures of each group's own cells (rows)."""
         groups = len(self.federation.groups)
-        weights = np.repeat(redraw.counts / self.sizes, self.sizes)
+        weights = np.repeat(weights_of_cells / self.sizes, self.sizes)
         masses = np.bincount(redraw.bins + self.groups_shift, weights, groups * _BINS)
         return masses.astype(np.float64, copy=False).reshape(groups, _BINS)
 
@@ -247,7 +247,8 @@ def _jumps(federation: Federation) -> npt.NDArray[np.bool_]:
     same[federation.offsets[1:] - 1] = False
     tied_before = np.concatenate(([False], same[:-1]))
     tied_after = np.append(same[1:], False)
-    return ~same & (tied_before | tied_after)
+    jumps: npt.NDArray[np.bool_] = ~same & (tied_before | tied_after)
+    return jumps
 
 
 def _reached(running: FloatArray, levels: FloatArray) -> FloatArray:

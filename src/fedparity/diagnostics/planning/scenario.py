@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fedparity.diagnostics.guarantees import check_confidence
+from fedparity.diagnostics.checks import check_confidence
 from fedparity.diagnostics.planning.bounds import Bounds
 from fedparity.diagnostics.planning.limits import fewest_replicates
 from fedparity.diagnostics.planning.options import check_at_least

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fedparity.diagnostics.guarantees import check_positive
+from fedparity.diagnostics.checks import check_positive
 from fedparity.diagnostics.planning.ladders import (
     LEVELS,
     RECORDS,
