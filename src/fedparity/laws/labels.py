@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 __all__ = ["Group", "Silo", "canonical_order"]
 
-Group: TypeAlias = Hashable
-"""A group's label: a string, number or boolean, or a tuple of them for an intersection."""
+Group: TypeAlias = Any
+"""A group's label: a string, number or boolean, or a tuple of them for an intersection.
 
-Silo: TypeAlias = Hashable
-"""A silo's label, usually its name."""
+Any hashable object is one. The type is not ``Hashable``, because a ``dict[str, Law]`` is no
+``Mapping[Hashable, Law]`` for a type checker.
+"""
+
+Silo: TypeAlias = Any
+"""A silo's label, usually its name; any hashable object."""
 
 Label = TypeVar("Label", bound=Hashable)
 

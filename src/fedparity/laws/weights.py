@@ -48,7 +48,7 @@ class Weights(Mapping[Group, float]):
         if not total < np.inf:
             raise MassError.too_large("shares")
         normalised: list[float] = (numbers / total).tolist()
-        self._shares = dict(zip(shares, normalised, strict=True))
+        self._shares: dict[Group, float] = dict(zip(shares, normalised, strict=True))
 
     @classmethod
     def from_counts(cls, counts: Mapping[Group, int]) -> Weights:
