@@ -6,8 +6,12 @@ import math
 from collections import defaultdict
 from itertools import combinations
 
+import numpy as np
+import ot
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import energy_distance
 from tests.oracles import rational, silos
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.oracles.silos import Silos
@@ -94,13 +98,25 @@ def test_weights_in_the_place_of_counts(federation, method):
         {key: rational.law(cell.values.tolist()) for key, (_, cell) in cells.items()},
         federation.max_levels,
     )
-    expected = whole.disparity(whole.mixtures(), whole.totals, method)
+    counterfactuals = (whole.mixtures(), whole.without_selection(), whole.with_local_parity())
+    expected = [whole.disparity(laws, whole.totals, method) for laws in counterfactuals]
+    left = [whole.without(silo) for silo in federation.silos]
 
-    actual = estimate(federation, method).disparity
+    split = attribute(federation, method)
+    without = [influence.disparity_without for influence in influences(federation, method)]
 
     # Sums of weights are rounded: an exact integral gains or loses slivers of levels.
     slack = sliver(federation, method.order) if method.estimator == "exact" else 0.0
-    assert actual == agrees_with(expected, slack=slack)
+    assert estimate(federation, method).disparity == agrees_with(expected[0], slack=slack)
+    assert [split.disparity, split.without_selection, split.with_local_parity] == [
+        agrees_with(value, slack=slack) for value in expected
+    ]
+    assert without == [
+        agrees_with(others.disparity(others.mixtures(), others.totals, method), slack=slack)
+        if len(others.groups) > 1
+        else None
+        for others in left
+    ]
 
 
 @half
@@ -328,3 +344,77 @@ def test_levels_that_hold_every_record_of_every_cell(order, kind, table):
 
     assert exact.disparity == agrees_with(expected)
     assert grid.disparity == agrees_with(expected)
+
+
+def many_cells(silos, groups, levels, seed):
+    """A federation of many silos whose sketches share values, some silos lacking a group."""
+    rng = np.random.default_rng(seed)
+    return Federation.from_cells(
+        {
+            (silo, group): Cell(
+                count=int(rng.integers(1, 500)),
+                values=np.sort(rng.normal(group, 1 + silo % 3, levels).round(2)),
+            )
+            for silo in range(silos)
+            for group in range(groups)
+            if silo < groups or rng.random() < 0.9
+        }
+    )
+
+
+def test_large_federations_agree_with_scipy_and_pot():
+    """G₂ = α₀ α₁ W₂² and H₂ = α₀ α₁ C₂² of mixtures with thousands of atoms each."""
+    federation = many_cells(silos=12, groups=2, levels=1500, seed=1)
+    atoms, masses = (
+        [
+            np.concatenate(
+                [part(cell) for (_, group), cell in federation.cells.items() if group == g]
+            )
+            for g in (0, 1)
+        ]
+        for part in (lambda cell: cell.values, lambda cell: np.full(1500, float(cell.count)))
+    )
+    first, second = (mass / mass.sum() for mass in masses)
+    factor = masses[0].sum() * masses[1].sum() / (masses[0].sum() + masses[1].sum()) ** 2
+
+    actual = estimate(federation, Method(estimator="exact"))
+
+    assert federation.values.size > 2**15
+    assert actual.disparity == agrees_with(factor * ot.wasserstein_1d(*atoms, first, second, p=2))
+    assert actual.heterogeneity == agrees_with(
+        factor * energy_distance(*atoms, first, second) ** 2 / 2
+    )
+
+
+@pytest.mark.parametrize("trim", [0.0, 0.1])
+@pytest.mark.parametrize("order", [1, 2])
+def test_every_influence_in_a_large_federation(order, trim):
+    """Leaving out each of 60 silos at once is leaving out each of them in turn."""
+    federation = many_cells(silos=60, groups=3, levels=20, seed=2)
+    method = Method(order=order, trim=trim, levels=20)
+
+    assert [influence.disparity_without for influence in influences(federation, method)] == [
+        agrees_with(estimate(federation.without(silo), method).disparity)
+        for silo in federation.silos
+    ]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_exact_influences_of_very_many_silos_come_near(order):
+    """Too many silos to integrate without each: the change is then read on a fine grid."""
+    federation = many_cells(silos=1200, groups=2, levels=10, seed=3)
+    method = Method(order=order, estimator="exact")
+    whole = estimate(federation, method).disparity
+    actual = influences(federation, method)[::300]
+
+    changes = [
+        whole - estimate(federation.without(influence.silo), method).disparity
+        for influence in actual
+    ]
+
+    # Levels of the fine grid jump over steps of the mixtures: a tenth of the largest change.
+    largest = max(map(abs, changes))
+    assert [influence.change for influence in actual] == [
+        pytest.approx(change, rel=0, abs=largest / 10) for change in changes
+    ]
+    assert largest > 1e-4 * whole

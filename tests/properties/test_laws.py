@@ -53,6 +53,12 @@ def test_quantile_and_cdf_are_adjoint_at_the_atoms(law, level):
     assert level > law.cdf(np.nextafter(atom, -np.inf))
 
 
+@given(laws())
+def test_a_level_that_is_met_exactly_is_reached(law):
+    """Q(F(x)) = x at every atom: left-continuous, decided where the level is the cdf itself."""
+    assert law.quantile(law.cumulative).tolist() == law.atoms.tolist()
+
+
 @given(laws(), levels)
 def test_real_masses_reach_a_level_up_to_their_rounding(law, level):
     """The same for masses that were not counts, to the rounding of their sum."""

@@ -104,7 +104,7 @@ def local_parity_weights(
 ) -> npt.NDArray[np.float64]:
     r"""Weights of the cells when every group has its silo's pooled law :math:`\nu_j`."""
     table = federation.tabulate(counts)
-    in_silo = counts / np.maximum(table.sum(axis=1), 1)[federation.silo_of]
-    selection = (table / np.maximum(table.sum(axis=0), 1)).T
+    in_silo = counts / np.maximum(table.sum(axis=1), 1e-300)[federation.silo_of]
+    selection = (table / np.maximum(table.sum(axis=0), 1e-300)).T
     weights: npt.NDArray[np.float64] = selection[:, federation.silo_of] * in_silo
     return weights

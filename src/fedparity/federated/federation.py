@@ -233,13 +233,10 @@ class Federation:
         return Federation.from_cells(others, groups=[g for g in self.groups if g in present])
 
     def __repr__(self) -> str:
-        silos, records = len(self.silos), self.counts.sum()
+        silos = f"{len(self.silos)} silo{'' if len(self.silos) == 1 else 's'}"
         return (
-            f"Federation({silos} silo{'' if silos == 1 else 's'}, {len(self.groups)} groups, "
-            f"{records:g} records, {self.kind} sketches)"
-            if records < 1e6
-            else f"Federation({silos} silos, {len(self.groups)} groups, "
-            f"{records:.0f} records, {self.kind} sketches)"
+            f"Federation({silos}, {len(self.groups)} groups, "
+            f"{self.counts.sum():.12g} records, {self.kind} sketches)"
         )
 
 
