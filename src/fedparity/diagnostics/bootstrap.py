@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from fedparity.diagnostics.attribution import local_parity_weights, no_selection_weights
-from fedparity.diagnostics.resampling import NullReader, Redraw, Resampler
+from fedparity.diagnostics.resampling import NullReader, Redraw, Resampler, cdfs_of
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import grid_levels
@@ -93,7 +93,7 @@ class _Reader:
         self.group_slices = [slice(a, b) for a, b in pairwise([*starts, None])]
         population = resampler.population_masses()
         self.null = NullReader(resampler, population)
-        self.mixed, self.cdfs = resampler.quantiles(population), _cdfs(population)
+        self.mixed, self.cdfs = resampler.quantiles(population), cdfs_of(population)
         self.cells = resampler.cell_quantiles(resampler.undisturbed())
 
     def population_measures(self) -> FloatArray:
@@ -136,12 +136,12 @@ class _Reader:
         return shares
 
     def _global(self, masses: FloatArray, reached: FloatArray, shares: FloatArray) -> FloatArray:
-        cdfs, mixed = _cdfs(masses), self.resampler.scores_at(reached)
+        cdfs, mixed = cdfs_of(masses), self.resampler.scores_at(reached)
         return np.array(
             [
                 self._spread(mixed, shares),
                 self._spread(mixed - self.mixed, shares),
-                self._spread(self.null.noise(reached), shares),
+                self._spread(self.null.noise(cdfs), shares),
                 self._cdf_spread(cdfs, shares),
                 self._cdf_spread(cdfs - self.cdfs, shares),
             ]
@@ -193,12 +193,6 @@ class _Reader:
         spread = around_center(values, shares[:, :, None], self.order)
         total: FloatArray = spread.sum(axis=1) * self.width
         return total
-
-
-def _cdfs(masses: FloatArray) -> FloatArray:
-    running = np.cumsum(masses, axis=1)
-    cdfs: FloatArray = running / np.maximum(running[:, -1:], 1e-300)
-    return cdfs
 
 
 def _named(base: FloatArray, rows: FloatArray, order: int, silos: int) -> dict[str, Draws]:

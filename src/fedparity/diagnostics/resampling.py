@@ -21,7 +21,7 @@ from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.levels import midpoints
 
-__all__ = ["NullReader", "Redraw", "Resampler"]
+__all__ = ["NullReader", "Redraw", "Resampler", "cdfs_of"]
 
 _BINS = 2048
 _BETWEEN = 16
@@ -159,29 +159,28 @@ class Resampler:
 class NullReader:
     """Reads redrawn noise as if all groups had one law: the pooled one.
 
-    A redrawn quantile is first turned into the level at which its own group's law has it, and
-    that level into a score of the pooled law. The roughness of a small cell's quantile function,
-    which would count as noise, cancels in the first step.
+    The noise of a group's cdf, redrawn minus own, is added to the pooled cdf. Noise of cdfs does
+    not depend on how rough a small cell's quantile function is, noise of quantiles would.
     """
 
     def __init__(self, resampler: Resampler, population: FloatArray) -> None:
         self.resampler = resampler
-        self.own = [np.concatenate(([0.0], np.cumsum(mass))) for mass in population]
-        self.pooled = np.cumsum(population.sum(axis=0))
-        self.center = self._pooled_quantiles(resampler.grid)
+        self.own = cdfs_of(population)
+        self.pooled = cdfs_of(population.sum(axis=0, keepdims=True))[0]
+        self.center = resampler.scores_at(_reached(self.pooled, resampler.grid))
 
-    def noise(self, coordinates: FloatArray) -> FloatArray:
-        """Return the noise of each group's quantiles (rows), given where redraws reach them."""
-        at = np.minimum(coordinates.astype(np.int64), _BINS - 1)
-        rows = []
-        for row, running, here in zip(coordinates, self.own, at, strict=True):
-            below, above = running[here], running[here + 1]
-            level = (below + (row - here) * (above - below)) / running[-1]
-            rows.append(self._pooled_quantiles(level) - self.center)
-        return np.stack(rows)
+    def noise(self, cdfs: FloatArray) -> FloatArray:
+        """Return the noise of each group's quantiles (rows), given its redrawn cdf."""
+        moved = np.maximum.accumulate(self.pooled + (cdfs - self.own), axis=1)
+        reached = np.stack([_reached(row, self.resampler.grid) for row in moved])
+        return self.resampler.scores_at(reached) - self.center
 
-    def _pooled_quantiles(self, levels: FloatArray) -> FloatArray:
-        return self.resampler.scores_at(_reached(self.pooled, levels))
+
+def cdfs_of(masses: FloatArray) -> FloatArray:
+    """Return the cdfs of laws given by their mass in each bin (rows)."""
+    running = np.cumsum(masses, axis=1)
+    cdfs: FloatArray = running / np.maximum(running[:, -1:], 1e-300)
+    return cdfs
 
 
 class _Gamma:
