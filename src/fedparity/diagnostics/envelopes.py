@@ -48,30 +48,21 @@ def group_envelopes(
     below, upto = _bracketed_ranks(federation)
     envelopes = []
     for group in range(len(federation.groups)):
-        cells = np.flatnonzero(federation.group_of == group)
-        span = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
-        values, counts = federation.values[span], federation.counts[cells]
+        cells = np.flatnonzero(federation.group_of == group)  # consecutive
+        counts = federation.counts[cells]
         ends = np.cumsum(federation.levels[cells])
         starts = ends - federation.levels[cells]
+        span = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
+        values, under, within = federation.values[span], below[span], upto[span]
+        at_bottom = unseen[group] + under[starts].sum()
+        at_top = unseen[group] + (counts - within[ends - 1]).sum()
         envelopes.append(
             Envelope(
                 lower=Law(
-                    np.concatenate(([low], values)),
-                    np.concatenate(
-                        (
-                            [unseen[group] + below[span][starts].sum()],
-                            _steps(below[span], counts, ends),
-                        )
-                    ),
+                    np.append(values, low), np.append(_steps(under, counts, ends), at_bottom)
                 ),
                 upper=Law(
-                    np.concatenate((values, [high])),
-                    np.concatenate(
-                        (
-                            _first_steps(upto[span], starts),
-                            [unseen[group] + (counts - upto[span][ends - 1]).sum()],
-                        )
-                    ),
+                    np.append(values, high), np.append(_first_steps(within, starts), at_top)
                 ),
             )
         )

@@ -2,8 +2,8 @@ r"""What other samples from the same population would have shown, drawn from the
 
 A redraw shares the records anew over the cells (multinomial), and in each cell the level of the
 record of rank r among n is Beta(r, n + 1 - r); all k of them together are the running sums of
-gamma spacings. The cell's quantile function, joined linearly between its values, turns levels into
-values; bin means move like the value at the middle of their redrawn bin.
+gamma spacings. The cell's quantile function turns levels into values: joined linearly between those
+sent, a step next to repeated ones. Bin means move like the value at the middle of their redrawn bin.
 
 Mixtures are not sorted again. Every value has a coordinate, its rank in the pooled law, and
 redrawn values are counted in narrow bins of that coordinate, group by group.
