@@ -115,7 +115,18 @@ def test_warnings_name_what_makes_the_numbers_weak():
         [0.1, 0.2, 0.3, 0.4], groups="aabb", silos=[1] * 4, levels=2, weights=[0.5, 1.5, 1.0, 2.5]
     )
 
+    tied = fp.Federation.from_scores(
+        np.maximum(np.random.default_rng(0).normal(size=800), 0.0),
+        groups=np.arange(800) % 2,
+        silos=np.zeros(800, int),
+        levels=50,
+    )
+
     assert "fewer than 100 records" in few.warnings[0]
+    assert (
+        "one score holds more than 25%"
+        in fp.assess(tied, score_range=(0, 5), redraws=30).warnings[0]
+    )
     assert "weights" in fp.assess(weighted, score_range=(0, 1), redraws=30).warnings[1]
     assert fp.assess(federation(0), score_range=(0, 1), redraws=30).warnings == ()
 

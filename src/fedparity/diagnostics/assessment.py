@@ -34,6 +34,8 @@ Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
 
 _SMALL_CELL = 100
+_HEAVY_TIE, _FEW_WITH_TIES = 0.25, 1_000
+"""Where the measured coverage fell below 92 %: half of the scores at one value, 400 per group."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,6 +256,11 @@ def _warnings(federation: Federation, disparity: DisparityAssessment) -> tuple[s
             f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} records: "
             "intervals may cover less often than stated."
         )
+    if _largest_tie(federation) > _HEAVY_TIE and min(_records(federation)) < _FEW_WITH_TIES:
+        warnings.append(
+            f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer than "
+            f"{_FEW_WITH_TIES:,} records: intervals may cover less often than stated."
+        )
     if federation.counts.dtype.kind != "i":
         warnings.append("counts are weights: intervals take their total for a number of records.")
     if disparity.value not in disparity.certificate:
@@ -262,6 +269,21 @@ def _warnings(federation: Federation, disparity: DisparityAssessment) -> tuple[s
             "use estimator 'exact', or ask for more levels."
         )
     return tuple(warnings)
+
+
+def _records(federation: Federation) -> list[float]:
+    totals: list[float] = federation.count_table.sum(axis=0).tolist()
+    return totals
+
+
+def _largest_tie(federation: Federation) -> float:
+    """The largest share of a cell's values that are equal; of one value alone, none."""
+    new = np.append(True, federation.values[1:] != federation.values[:-1])
+    new[federation.offsets[:-1]] = True
+    starts = np.flatnonzero(new)
+    runs = np.diff(np.append(starts, new.size))
+    sizes = np.repeat(federation.levels, federation.levels)[starts]
+    return float(np.max(np.where(runs > 1, runs / sizes, 0.0)))
 
 
 def _checked_redraws(redraws: object) -> int:
