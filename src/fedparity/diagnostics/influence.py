@@ -30,7 +30,7 @@ _RECOMPUTED = 20_000_000
 """Up to this many atoms in all, the exact estimator is run again without each silo."""
 _FINE_LEVELS = 2_000
 """Beyond it, the change is measured on a grid at least this fine."""
-_SILOS_AT_ONCE = 4096
+_SILOS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +163,9 @@ class _LeaveOneOut:
         rank[pool.order[held] - federation.offsets[first]] = np.arange(held.size)
         self.keys = np.repeat(np.arange(members.size), self.sizes) * held.size + rank
         self.keys.sort(kind="stable")  # out of order only where a cell repeats a value
+        largest = (self.atom_mass * self.sizes).max()
+        least_left = np.maximum(self.running[-1:] - largest, 0)
+        self.certainly_passed = self._certainly_passed(self._targets(least_left)[:, 0])
 
     def quantiles(self, silos: npt.NDArray[np.int64]) -> FloatArray:
         """Return the quantiles without each of ``silos`` (rows) on the grid (columns)."""
@@ -171,7 +174,7 @@ class _LeaveOneOut:
         own_mass = np.where(present, self.atom_mass[member], 0)
         rest = np.maximum(self.running[-1] - own_mass * self.sizes[member], 0)
         targets = self._targets(rest)  # levels by silos: neighbours are reached close together
-        passed = np.where(present, self._certainly_passed(targets)[:, member], 0)
+        passed = np.where(present, self.certainly_passed[:, member], 0)
         positions = self._reach(targets + own_mass * passed)
         following = self.starts[member] + passed
         more = present & (passed < self.sizes[member])
@@ -201,7 +204,7 @@ class _LeaveOneOut:
 
     def _certainly_passed(self, targets: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """How many atoms each cell (columns) has up to the lowest answer at each level (rows)."""
-        lowest = self._reach(targets.min(axis=1))
+        lowest = self._reach(targets)
         reached_by = np.searchsorted(lowest, np.arange(self.atoms.size), side="left")
         cells = self.sizes.size
         counted = np.bincount(reached_by * cells + self.members, minlength=self.levels * cells)

@@ -22,7 +22,7 @@ from fedparity.sketches.levels import midpoints
 
 __all__ = ["LocalAudit", "local_audits"]
 
-_SILOS_AT_ONCE = 4096
+_SILOS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,9 +44,9 @@ def common_refinement(laws: Sequence[Law], *, trim: float = 0.0) -> QuantileTabl
     """
     check_trim(trim)
     if all(law.is_uniform and len(law) == len(laws[0]) for law in laws):
-        levels = laws[0].cumulative
-        values = np.stack([law.atoms for law in laws])
-        return QuantileTable(_widths(levels, trim), values)
+        size = len(laws[0])
+        widths = _widths(laws[0].cumulative, trim) if trim else np.broadcast_to(1 / size, size)
+        return QuantileTable(widths, np.stack([law.atoms for law in laws]))
     sizes = [len(law) for law in laws]
     levels = np.concatenate([law.cumulative for law in laws])
     order = np.argsort(levels, kind="stable")  # a merge of sorted runs: linear
