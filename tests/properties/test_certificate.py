@@ -184,6 +184,18 @@ def test_a_wrong_range_is_refused(score_range):
         fp.certify(smooth(5, "quantile"), score_range=score_range)
 
 
-def test_negative_unseen_records_are_refused():
+@pytest.mark.parametrize("unseen", [{"a": -1}, {"a": math.nan}, {"A": 100}])
+def test_unseen_records_that_are_no_numbers_or_of_no_group_are_refused(unseen):
+    """A misspelt group must not pass for a complete audit."""
     with pytest.raises(fp.OptionError):
-        fp.certify(smooth(5, "quantile"), score_range=(0, 1), unseen={"a": -1})
+        fp.certify(smooth(5, "quantile"), score_range=(0, 1), unseen=unseen)
+
+
+def test_unseen_records_leave_the_shares_of_the_groups_open():
+    """A hundred more of one group would make the groups less even; there may also be none."""
+    scores, labels = [0.0] * 50 + [1.0] * 50, ["a"] * 50 + ["b"] * 50
+    federation = fp.Federation.from_scores(scores, groups=labels, silos=[1] * 100, levels=50)
+    outer = fp.certify(federation, score_range=(0, 1), unseen={"a": 100})
+
+    assert fp.disparity(scores, sensitive_features=labels) in outer
+    assert fp.disparity(scores + [0.0] * 100, sensitive_features=labels + ["a"] * 100) in outer

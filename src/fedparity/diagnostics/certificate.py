@@ -71,7 +71,7 @@ def certify(
     Raises
     ------
     OptionError
-        If the range is not one, or a value lies outside it.
+        If the range is not one, a value lies outside it, or ``unseen`` names another group.
 
     Examples
     --------
@@ -143,7 +143,14 @@ def _checked_range(
 
 
 def _unseen(federation: Federation, unseen: Mapping[Group, float] | None) -> FloatArray:
-    extra = np.array([float((unseen or {}).get(group, 0.0)) for group in federation.groups])
+    given = unseen or {}
+    for group in given:
+        if group not in federation.groups:
+            raise OptionError(
+                f"unseen names group {group!r}, which the sketches do not hold.",
+                fix="spell it as the cells do; 1 and '1' are different labels.",
+            )
+    extra = np.array([float(given.get(group, 0.0)) for group in federation.groups])
     if np.isnan(extra).any() or (extra < 0).any():
         raise OptionError(
             "unseen records must be numbers of at least 0.",

@@ -71,9 +71,9 @@ def basic_interval(
     return Interval(observed - float(high), observed - float(low))
 
 
-def p_value(observed: float, noise: FloatArray) -> float:
+def p_value(observed: float, null: FloatArray) -> float:
     """Return how often noise alone is at least as large as what was observed."""
-    return float((1 + np.count_nonzero(noise >= observed)) / (1 + noise.size))
+    return float((1 + np.count_nonzero(null >= observed)) / (1 + null.size))
 
 
 def _candidates(observed: float, base: float, redrawn: FloatArray, null: FloatArray) -> FloatArray:
