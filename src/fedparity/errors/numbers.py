@@ -1,70 +1,19 @@
-"""Every error fedparity raises on purpose, in one tree.
-
-::
-
-    FedparityError
-    └── InputError (also a ValueError)
-        ├── ScoreError          scores that are not finite numbers, or none at all
-        ├── MassError           weights that are negative, not finite, or all zero
-        ├── MagnitudeError      a p-th power that a float64 cannot hold
-        ├── OptionError         an order, a number of levels, a trim or a name out of its range
-        ├── GroupError          too few groups, missing labels
-        │   └── GroupMismatchError   laws and weights that do not name the same groups
-        ├── CellError           a cell (one silo, one group) that is not a valid sketch
-        └── FederationError     cells that do not fit together
-
-Each carries one sentence that says what was expected and what came, and a ``fix``. Messages name
-silos, groups and counts, never the value of a record: they may leave the building.
-"""
+"""Numbers, options and group labels that a function does not accept."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from fedparity.errors.base import InputError, listed
+
 __all__ = [
-    "CellError",
-    "FederationError",
-    "FedparityError",
     "GroupError",
     "GroupMismatchError",
-    "InputError",
     "MagnitudeError",
     "MassError",
     "OptionError",
     "ScoreError",
 ]
-
-
-class FedparityError(Exception):
-    """Base of every error raised on purpose.
-
-    Parameters
-    ----------
-    message : str
-        One sentence: what was expected, what came, where.
-    fix : str
-        What to do about it; printed on a line of its own, after ``fix:``.
-    """
-
-    def __init__(self, message: str, *, fix: str) -> None:
-        super().__init__(message, fix)
-        self.message = message
-        self.fix = fix
-
-    def __str__(self) -> str:
-        return f"{self.message}\nfix: {self.fix}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.message, self.fix)
-
-
-def _rebuild(kind: type[FedparityError], message: str, fix: str) -> FedparityError:
-    """Unpickle an error: its ``fix`` is keyword-only, which pickle cannot pass by itself."""
-    return kind(message, fix=fix)
-
-
-class InputError(FedparityError, ValueError):
-    """The data or options given to a function are not what it accepts."""
 
 
 class ScoreError(InputError):
@@ -190,7 +139,7 @@ class GroupError(InputError):
 
     @classmethod
     def too_few(cls, found: Collection[object]) -> GroupError:
-        names = _listed(found) or "none"
+        names = listed(found) or "none"
         return cls(
             f"a disparity compares two groups or more, but the data hold {names}.",
             fix="check the group column, or the filter applied before the audit.",
@@ -234,76 +183,7 @@ class GroupMismatchError(GroupError):
         lawless = [label for label in weights if label not in laws]
         return cls(
             "laws and weights must name the same groups, but "
-            f"{_listed(unweighted) or 'none'} have no weight and "
-            f"{_listed(lawless) or 'none'} have no law.",
+            f"{listed(unweighted) or 'none'} have no weight and "
+            f"{listed(lawless) or 'none'} have no law.",
             fix="build both from the same set of labels; 1 and '1' are different labels.",
         )
-
-
-class CellError(InputError):
-    """A cell (one silo, one group) that is not a valid sketch."""
-
-    @classmethod
-    def bad_count(cls, count: object) -> CellError:
-        return cls(
-            f"a cell's count must be a positive number of at most 10^12, not {count!r}.",
-            fix="leave the cell out when the silo has no record of the group.",
-        )
-
-    @classmethod
-    def bad_rank_error(cls, rank_error: object) -> CellError:
-        return cls(
-            f"a cell's rank error must lie in [0, 1), not {rank_error!r}.",
-            fix="pass 0 when the values are exact.",
-        )
-
-    @classmethod
-    def decreasing(cls, position: int) -> CellError:
-        return cls(
-            f"a cell's values must not decrease, but they do after level {position}.",
-            fix="send the values in the order of their levels, from the lowest to the highest.",
-        )
-
-
-class FederationError(InputError):
-    """Cells that do not fit together."""
-
-    @classmethod
-    def empty(cls) -> FederationError:
-        return cls("the federation holds no cell.", fix="give at least one silo with two groups.")
-
-    @classmethod
-    def mixed_kinds(cls, kinds: Collection[str]) -> FederationError:
-        return cls(
-            f"all cells must hold the same kind of sketch, but they hold {_listed(kinds)}.",
-            fix="ask every silo for the same kind, the one its plan names.",
-        )
-
-    @classmethod
-    def unknown_group(
-        cls, group: object, silo: object, groups: Collection[object]
-    ) -> FederationError:
-        return cls(
-            f"silo {silo!r} sent group {group!r}, which is not among {_listed(groups)}.",
-            fix="add the group to the list, or map the silo's label to one of it.",
-        )
-
-    @classmethod
-    def duplicate_groups(cls, groups: Collection[object]) -> FederationError:
-        return cls(
-            f"a group is listed twice among {_listed(groups)}.", fix="list each group once."
-        )
-
-    @classmethod
-    def unknown_silo(cls, silo: object, silos: Collection[object]) -> FederationError:
-        return cls(
-            f"silo {silo!r} is not in this federation.",
-            fix=f"name one of its {len(silos)} silos: {_listed(silos)}.",
-        )
-
-
-def _listed(labels: Iterable[object], most: int = 5) -> str:
-    """The labels, quoted and separated by commas, cut after ``most``."""
-    names = [repr(label) for label in labels]
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,149 @@
+"""Records: what a silo's kernels read, block by block, from wherever its table is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.errors import ScoreError
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+
+__all__ = ["ArrayRecords", "Batch", "BatchTask", "Codes", "Faults", "Records"]
+
+Codes: TypeAlias = npt.NDArray[Any]
+"""Position of each record's group, in an unsigned integer type that is as small as it can be."""
+
+_BLOCK = 1 << 20
+"""Rows dealt to a thread at once: large enough to hide the dealing, small enough to share."""
+
+
+@dataclass(slots=True)
+class Faults:
+    """Rows that a reader left out of its batches, counted by reason; never the rows."""
+
+    missing_scores: int = 0
+    infinite_scores: int = 0
+    missing_labels: int = 0
+    bad_weights: int = 0
+    unlisted: Counter[str] = field(default_factory=Counter)
+    """Labels that no group has, by their text."""
+
+    def add(self, other: Faults) -> None:
+        """Count the rows of ``other`` too."""
+        self.missing_scores += other.missing_scores
+        self.infinite_scores += other.infinite_scores
+        self.missing_labels += other.missing_labels
+        self.bad_weights += other.bad_weights
+        self.unlisted.update(other.unlisted)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some records: their scores, the codes of their groups, and their weights if they have any.
+
+    Scores are float64 and contiguous. They may hold NaN and infinities: the kernels count those
+    and leave them out. Codes lie in ``range(len(groups))``. Weights are finite and at least 0.
+    """
+
+    scores: FloatArray
+    codes: Codes
+    weights: FloatArray | None = None
+    faults: Faults | None = None
+
+
+BatchTask: TypeAlias = Callable[[], Batch]
+"""Reads one batch; different tasks may run in different threads, in any order."""
+
+
+@runtime_checkable
+class Records(Protocol):
+    """A silo's records, ready to be counted."""
+
+    groups: tuple[Group, ...]
+    """The labels that codes stand for."""
+    weighted: bool
+    rescannable: bool
+    """Whether :meth:`batches` can be asked for more than once and gives the same records."""
+    rows: int | None
+    """At most so many records, if it is known before they are read."""
+
+    def batches(self) -> Iterator[BatchTask]:
+        """Yield tasks that read all the records once.
+
+        Advancing the iterator and running a task may happen in different threads; the iterator
+        is advanced by one thread at a time.
+        """
+        ...  # pragma: no cover
+
+    def accept(self, faults: Faults) -> int:
+        """Return how many rows were dropped as allowed, or raise if one may not be."""
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayRecords:
+    """Records in memory: read where they are, without a copy.
+
+    Examples
+    --------
+    >>> records = ArrayRecords(("a", "b"), np.array([0.1, 0.9]), np.array([0, 1], np.uint8))
+    >>> [task().scores.size for task in records.batches()]
+    [2]
+    """
+
+    groups: tuple[Group, ...]
+    scores: FloatArray
+    codes: Codes
+    weights: FloatArray | None = None
+    rescannable: bool = True
+    dropped: int = 0
+    """Rows that were left out, as allowed, before these arrays were made."""
+
+    def __post_init__(self) -> None:
+        for name, column in (("codes", self.codes), ("weights", self.weights)):
+            if column is not None and column.size != self.scores.size:
+                raise ScoreError.lengths_differ(name, column.size, "scores", self.scores.size)
+
+    @property
+    def weighted(self) -> bool:
+        return self.weights is not None
+
+    @property
+    def rows(self) -> int:
+        return self.scores.size
+
+    def batches(self) -> Iterator[BatchTask]:
+        for start in range(0, self.scores.size, _BLOCK):
+            yield _Slice(self, slice(start, start + _BLOCK))
+
+    def accept(self, faults: Faults) -> int:
+        if faults.missing_scores or faults.infinite_scores:
+            raise ScoreError.not_finite(
+                "scores",
+                missing=faults.missing_scores,
+                infinite=faults.infinite_scores,
+                total=self.scores.size,
+            )
+        return self.dropped
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """The task that reads one block of an array."""
+
+    records: ArrayRecords
+    rows: slice
+
+    def __call__(self) -> Batch:
+        weights = self.records.weights
+        return Batch(
+            self.records.scores[self.rows],
+            self.records.codes[self.rows],
+            None if weights is None else weights[self.rows],
+        )
