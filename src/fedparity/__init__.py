@@ -8,6 +8,8 @@ disparity of the whole, how it splits, and what every silo would have seen alone
 0.0925
 """
 
+from fedparity.auditing.audit import audit
+from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.assessment import (
     Assessment,
     DisparityAssessment,
@@ -15,6 +17,7 @@ from fedparity.diagnostics.assessment import (
     assess,
 )
 from fedparity.diagnostics.attribution import Attribution, attribute
+from fedparity.diagnostics.brackets import Bracket
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms, decompose
 from fedparity.diagnostics.guarantees import (
@@ -25,22 +28,39 @@ from fedparity.diagnostics.guarantees import (
 )
 from fedparity.diagnostics.influence import SiloInfluence, influences
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.ks_distance import ks_distance
 from fedparity.diagnostics.local import LocalAudit, local_audits
 from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
 from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
 from fedparity.diagnostics.planning.size import SizePlan, plan_size
 from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
+from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
+from fedparity.diagnostics.rates import GroupRate, Ratio
+from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
 from fedparity.errors import (
     CellError,
+    DisclosureError,
+    DocumentError,
     FederationError,
     FedparityError,
     GroupError,
     GroupMismatchError,
     InputError,
+    KeyFileError,
+    LabelError,
+    LedgerError,
     MagnitudeError,
     MassError,
+    MessageError,
+    MissingExtraError,
     OptionError,
+    OutputError,
+    PlanError,
+    RecordsError,
+    ResultError,
     ScoreError,
+    SignatureError,
+    TableError,
 )
 from fedparity.federated.centers import centers
 from fedparity.federated.estimate import Estimate, estimate
@@ -56,6 +76,12 @@ from fedparity.functionals.wasserstein import wasserstein, wasserstein_power
 from fedparity.laws.law import Law
 from fedparity.laws.mixture import mixture
 from fedparity.laws.weights import Weights
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.message_checks import check_message, check_messages
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_reading import Mistake, check_plan
+from fedparity.protocol.privacy_terms import PrivacyTerms
+from fedparity.protocol.sketched_cell import SketchedCell
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.discretised import (
     bin_averaged_disparity,
@@ -71,44 +97,73 @@ __version__ = "0.1.0"
 __all__ = [
     "Assessment",
     "Attribution",
+    "AuditResult",
+    "Bracket",
     "Cell",
     "CellError",
     "Certificate",
     "Decomposition",
     "DetectableDisparity",
+    "DisclosureError",
     "DisparityAssessment",
+    "DocumentError",
     "Estimate",
     "Federation",
     "FederationError",
     "FedparityError",
     "GroupError",
     "GroupMismatchError",
+    "GroupRate",
     "InputError",
     "Interval",
+    "KeyFileError",
+    "LabelError",
     "Law",
+    "LedgerError",
     "LengthAssessment",
     "LocalAudit",
     "MagnitudeError",
     "MassError",
     "MasterBound",
+    "MessageError",
     "Method",
+    "MissingExtraError",
+    "Mistake",
     "OptionError",
+    "OutputError",
     "Pair",
+    "Plan",
+    "PlanError",
     "PooledBound",
+    "PrivacyTerms",
+    "Ratio",
+    "RecordsError",
+    "ResultError",
     "ScoreError",
     "ShareErrors",
+    "SignatureError",
     "SiloInfluence",
+    "SiloSketch",
     "SizePlan",
+    "SketchedCell",
+    "TableError",
+    "TailReport",
+    "ThresholdReport",
     "TriangleTerms",
     "Weights",
     "__version__",
     "assess",
+    "at_threshold",
     "attribute",
+    "audit",
     "barycenter",
     "bin_averaged_disparity",
     "bin_means",
     "centers",
     "certify",
+    "check_message",
+    "check_messages",
+    "check_plan",
     "cramer",
     "cramer_power",
     "decompose",
@@ -118,6 +173,7 @@ __all__ = [
     "estimate",
     "heterogeneity",
     "influences",
+    "ks_distance",
     "likely_master_bound",
     "linear_disparity",
     "local_audits",
@@ -131,8 +187,10 @@ __all__ = [
     "quantile_error",
     "quantile_values",
     "riemann_disparity",
+    "scoring_rates",
     "share_errors",
     "step_law",
+    "tail_rates",
     "wasserstein",
     "wasserstein_power",
 ]

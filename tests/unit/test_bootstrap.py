@@ -5,7 +5,7 @@ import pytest
 
 import fedparity as fp
 from fedparity.diagnostics.bootstrap import bootstrap, default_redraws
-from fedparity.diagnostics.resampling import Resampler, _Gamma
+from fedparity.diagnostics.resampling import Resampler, GammaVariables
 
 
 def beta_federation(seed, *, silos=4, cell=300, levels=50, kind="quantile", gap=3.0):
@@ -96,11 +96,11 @@ def test_redrawn_levels_have_the_law_of_order_statistics():
 
 @pytest.mark.parametrize("shape", [1.0, 2.0, 5.0, 50.0])
 def test_gamma_variables_have_their_mean_and_variance(shape):
-    draws = _Gamma(np.full(200_000, shape)).draw(np.random.default_rng(0))
+    draws = GammaVariables(np.full(200_000, shape)).draw(np.random.default_rng(0))
 
     assert draws.mean() == pytest.approx(shape, rel=0.01)
     assert draws.var() == pytest.approx(shape, rel=0.03)
-    assert _Gamma(np.zeros(3)).draw(np.random.default_rng(0)).tolist() == [0.0, 0.0, 0.0]
+    assert GammaVariables(np.zeros(3)).draw(np.random.default_rng(0)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_silos_without_a_group_and_cells_of_any_k_can_be_redrawn():

@@ -16,7 +16,7 @@ from fedparity.diagnostics.planning.progress import Progress
 from fedparity.diagnostics.planning.shapes import SHAPES
 from fedparity.diagnostics.planning.size import SizePlan, plan_size
 from fedparity.federated.method import Estimator
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["plan"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
@@ -10,17 +10,23 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fedparity.diagnostics.attribution import attribute
-from fedparity.diagnostics.bootstrap import Draws, bootstrap, default_redraws
+from fedparity.diagnostics.block_bootstrap import MANY_VALUES, RECOMBINED, block_bootstrap
+from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap, default_redraws
+from fedparity.diagnostics.cautions import cautions
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.checks import check_confidence
 from fedparity.diagnostics.decomposition import Decomposition, decompose
 from fedparity.diagnostics.intervals import (
     Interval,
     basic_interval,
-    interval_of_length,
     p_value,
 )
-from fedparity.diagnostics.local import local_audits
+from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
+from fedparity.diagnostics.local_assessment import (
+    assess_silos,
+    assess_some_silos,
+    largest_silos,
+)
 from fedparity.errors import OptionError
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
@@ -32,22 +38,6 @@ __all__ = ["Assessment", "DisparityAssessment", "LengthAssessment", "Verdict", "
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
-
-_SMALL_CELL = 100
-_HEAVY_TIE, _FEW_WITH_TIES = 0.25, 1_000
-"""Where the measured coverage fell below 92 %: half of the scores at one value, 400 per group."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LengthAssessment:
-    """A measure that cannot be negative, with its sampling error."""
-
-    value: float
-    """The estimate."""
-    corrected: float
-    """The estimate without the part that sampling noise adds on average; never below 0."""
-    interval: Interval
-    """What the population could be, given the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,11 +81,17 @@ class Assessment:
     disparity: DisparityAssessment
     heterogeneity: LengthAssessment
     decomposition: Mapping[str, Interval]
-    """Intervals of ``v_mix``, ``v_bar`` and, for order 2, ``remainder``."""
+    """Intervals of ``v_mix``, ``v_bar`` and, for order 2, ``remainder``.
+
+    Empty for order 1 in federations of very many values.
+    """
     attribution: Mapping[str, Interval]
     """Intervals of ``selection`` and ``within``."""
     local: Mapping[Silo, LengthAssessment | None]
-    """The disparity inside each silo; ``None`` where it has fewer than two groups."""
+    """The disparity inside each silo; ``None`` where it has fewer than two groups.
+
+    In federations of very many values, only of some silos: see :func:`assess`.
+    """
     confidence: float
     redraws: int
     seed: int
@@ -109,8 +105,11 @@ def assess(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    value_error: float = 0.0,
     redraws: int | None = None,
     seed: int = 0,
+    local: Collection[Silo] | None = None,
+    progress: Progress | None = None,
 ) -> Assessment:
     """Measure a federation, and say how far each number may be from the truth.
 
@@ -126,10 +125,18 @@ def assess(
         Of the intervals.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
+    value_error : float
+        How far a value may be from the one computed, if silos round; see :func:`fedparity.certify`.
     redraws : int, optional
-        Bootstrap redraws; 1,000, or fewer for very many values.
+        Bootstrap redraws; 1,000, or fewer for many values. Beyond 300,000 values a few redraws
+        are recombined (:mod:`fedparity.diagnostics.block_bootstrap`), and a warning says so.
     seed : int
         Equal seeds give equal numbers, on any number of threads.
+    local : collection of silos, optional
+        Beyond 300,000 values, the silos that get an interval of their own; the 200 with most
+        records if absent. With fewer values every silo gets one.
+    progress : callable, optional
+        Told the redraws done and their total.
 
     Examples
     --------
@@ -147,31 +154,44 @@ def assess(
     """
     method = method or Method()
     check_confidence(confidence)
-    redraws = default_redraws(federation) if redraws is None else _checked_redraws(redraws)
-    draws = bootstrap(federation, method, redraws=redraws, seed=seed)
-    found = estimate(federation, method)
+    many = redraws is None and federation.values.size > MANY_VALUES
+    redraws = _default(federation, many=many) if redraws is None else _checked_redraws(redraws)
     certain = partial(
-        certify, federation, score_range=score_range, order=method.order, trim=method.trim
+        certify,
+        federation,
+        score_range=score_range,
+        order=method.order,
+        trim=method.trim,
+        value_error=value_error,
     )
     certificate = certain()
+    draw = block_bootstrap if many else bootstrap
+    draws = draw(federation, method, redraws=redraws, seed=seed, progress=progress)
+    if many:
+        chosen = largest_silos(federation) if local is None else local
+        alone = assess_some_silos(federation, method, chosen, confidence, seed)
+    else:
+        alone = assess_silos(federation, method, draws["local"], confidence)
+    found = estimate(federation, method)
     disparity = _disparity_assessment(
-        _length(found.disparity, draws["disparity"], confidence, method.order),
+        assess_length(found.disparity, draws["disparity"], confidence, method.order),
         draws["disparity"].null,
         certificate,
         certain(unseen=unseen) if unseen else certificate,
     )
     return Assessment(
         disparity=disparity,
-        heterogeneity=_length(
+        heterogeneity=assess_length(
             found.heterogeneity, draws["heterogeneity"], confidence, method.order
         ),
         decomposition=_term_intervals(federation, method, draws, confidence),
         attribution=_part_intervals(federation, method, draws, confidence),
-        local=_local_assessments(federation, method, draws["local"], confidence),
+        local=alone,
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_warnings(federation, disparity),
+        warnings=cautions(federation, certified=disparity.value in certificate)
+        + (_recombined_words(federation, alone) if many else ()),
     )
 
 
@@ -189,23 +209,6 @@ def _disparity_assessment(
     )
 
 
-def _length(value: float, draws: Draws, confidence: float, order: int) -> LengthAssessment:
-    added_by_noise = float(draws.values.mean() - draws.base)
-    return LengthAssessment(
-        value=value,
-        corrected=max(0.0, value - added_by_noise),
-        interval=interval_of_length(
-            value,
-            float(draws.base),
-            draws.values,
-            draws.noise,
-            draws.null,
-            confidence=confidence,
-            order=order,
-        ),
-    )
-
-
 def _term_intervals(
     federation: Federation, method: Method, draws: dict[str, Draws], confidence: float
 ) -> dict[str, Interval]:
@@ -216,8 +219,9 @@ def _term_intervals(
     intervals = {
         name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
         for name, value in values.items()
+        if name in draws
     }
-    for name in ("v_mix", "v_bar"):
+    for name in intervals.keys() & {"v_mix", "v_bar"}:
         lower, upper = intervals[name]
         intervals[name] = Interval(max(lower, 0.0), max(upper, 0.0))
     return intervals
@@ -233,57 +237,19 @@ def _part_intervals(
     }
 
 
-def _local_assessments(
-    federation: Federation, method: Method, draws: Draws, confidence: float
-) -> dict[Silo, LengthAssessment | None]:
-    local: dict[Silo, LengthAssessment | None] = {}
-    for i, audit in enumerate(local_audits(federation, method)):
-        noise = draws.noise[:, i]
-        own = Draws(draws.base[i], draws.values[:, i], noise, noise)
-        local[audit.silo] = (
-            None
-            if audit.disparity is None
-            else _length(audit.disparity, own, confidence, method.order)
-        )
-    return local
+def _default(federation: Federation, *, many: bool) -> int:
+    return RECOMBINED if many else default_redraws(federation)
 
 
-def _warnings(federation: Federation, disparity: DisparityAssessment) -> tuple[str, ...]:
-    warnings = []
-    small = int(np.count_nonzero(federation.counts < _SMALL_CELL))
-    if small:
-        warnings.append(
-            f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} records: "
-            "intervals may cover less often than stated."
-        )
-    if _largest_tie(federation) > _HEAVY_TIE and min(_records(federation)) < _FEW_WITH_TIES:
-        warnings.append(
-            f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer than "
-            f"{_FEW_WITH_TIES:,} records: intervals may cover less often than stated."
-        )
-    if federation.counts.dtype.kind != "i":
-        warnings.append("counts are weights: intervals take their total for a number of records.")
-    if disparity.value not in disparity.certificate:
-        warnings.append(
-            "the estimate lies outside its certificate: "
-            "use estimator 'exact', or ask for more levels."
-        )
-    return tuple(warnings)
-
-
-def _records(federation: Federation) -> list[float]:
-    totals: list[float] = federation.count_table.sum(axis=0).tolist()
-    return totals
-
-
-def _largest_tie(federation: Federation) -> float:
-    """The largest share of a cell's values that are equal; of one value alone, none."""
-    new = np.append(True, federation.values[1:] != federation.values[:-1])
-    new[federation.offsets[:-1]] = True
-    starts = np.flatnonzero(new)
-    runs = np.diff(np.append(starts, new.size))
-    sizes = np.repeat(federation.levels, federation.levels)[starts]
-    return float(np.max(np.where(runs > 1, runs / sizes, 0.0)))
+def _recombined_words(
+    federation: Federation, local: Mapping[Silo, LengthAssessment | None]
+) -> tuple[str, ...]:
+    words = (
+        f"the sketches hold {federation.values.size:,} values: intervals come from recombined "
+        f"redraws of blocks of silos, and {len(local):,} of {len(federation.silos):,} silos have "
+        "an interval of their own; pass redraws=1000 for plain ones, which take longer."
+    )
+    return (words,)
 
 
 def _checked_redraws(redraws: object) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,12 +20,15 @@ from fedparity.functionals.dispersion import around_center, around_mean
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["Draws", "bootstrap", "default_redraws"]
+__all__ = ["Draws", "Progress", "Reader", "bootstrap", "default_redraws", "named_draws", "shapley"]
 
 _VALUES_REDRAWN = 30_000_000
 _FEWEST, _MOST = 100, 1_000
 _GLOBAL = 5
 """Numbers measured globally in each redraw: disparity, its two noises, heterogeneity, its noise."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the redraws done and their total."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ def bootstrap(
     seed: int,
     threads: int = 1,
     details: bool = True,
+    progress: Progress | None = None,
 ) -> dict[str, Draws]:
     """Return the redrawn measures by name.
 
@@ -65,7 +71,7 @@ def bootstrap(
     """
     method = method or Method()
     resampler = Resampler(federation, grid_levels(federation, method), method.trim)
-    reader = _Reader(resampler, method)
+    reader = Reader(resampler, method)
     measure = reader.measures if details else reader.global_measures
     seeds = np.random.SeedSequence(seed).spawn(redraws)
 
@@ -73,16 +79,26 @@ def bootstrap(
         return measure(resampler.draw(child))
 
     if threads == 1:
-        rows = np.stack([measured(child) for child in seeds])
+        rows = np.stack(list(_told(map(measured, seeds), redraws, progress)))
     else:
         with ThreadPoolExecutor(max_workers=threads) as pool:
-            rows = np.stack(list(pool.map(measured, seeds)))
+            rows = np.stack(list(_told(pool.map(measured, seeds), redraws, progress)))
     base = measure(resampler.undisturbed())
     base[:_GLOBAL] = reader.population_measures()
-    return _named(base, rows, method.order, len(federation.silos) if details else 0)
+    return named_draws(base, rows, method.order, len(federation.silos) if details else 0)
 
 
-class _Reader:
+def _told(
+    rows: Iterable[FloatArray], total: int, progress: Progress | None
+) -> Iterator[FloatArray]:
+    """The same rows, telling whoever waits how many have come."""
+    for done, row in enumerate(rows, start=1):
+        yield row
+        if progress is not None:
+            progress(done, total)
+
+
+class Reader:
     """Reads all measures off a redraw, next to the original it is compared with."""
 
     def __init__(self, resampler: Resampler, method: Method) -> None:
@@ -99,32 +115,28 @@ class _Reader:
     def population_measures(self) -> FloatArray:
         """Disparity and heterogeneity of what redraws are drawn from, without noise."""
         shares = self.federation.shares
-        disparity = self._spread(self.mixed, shares)
+        disparity = self.spread(self.mixed, shares)
         return np.array([disparity, 0.0, 0.0, self._cdf_spread(self.cdfs, shares), 0.0])
 
     def global_measures(self, redraw: Redraw) -> FloatArray:
         """Disparity and heterogeneity, each with its noise."""
         masses = self.resampler.own_masses(redraw, redraw.counts)
-        return self._global(masses, self.resampler.coordinates(masses), self._shares(redraw))
+        return self.row(masses, self.resampler.quantiles(masses), self._shares(redraw))
 
     def measures(self, redraw: Redraw) -> FloatArray:
         """All measures in a row: globals, their noise, parts, then silos and their noise."""
         table, shares = self.federation.tabulate(redraw.counts), self._shares(redraw)
         masses = self.resampler.own_masses(redraw, redraw.counts)
-        reached = self.resampler.coordinates(masses)
-        measured = self._global(masses, reached, shares)
-        mixed = self.resampler.scores_at(reached)
+        mixed = self.resampler.quantiles(masses)
+        measured = self.row(masses, mixed, shares)
         cells = self.resampler.cell_quantiles(redraw)
-        no_selection = self._spread(self._without_selection(redraw, table), shares)
-        local_parity = self._spread(self._with_local_parity(redraw), shares)
+        no_selection = self.spread(self._without_selection(redraw, table), shares)
+        local_parity = self.spread(self._with_local_parity(redraw), shares)
         return np.concatenate(
             (
                 measured,
-                (
-                    (measured[0] - no_selection + local_parity) / 2,
-                    (measured[0] - local_parity + no_selection) / 2,
-                ),
-                self._terms(redraw.counts, cells, mixed, shares),
+                shapley(measured[0], no_selection, local_parity),
+                self.terms(self._central(cells, redraw.counts), mixed, shares),
                 self._local(cells, table),
                 self._local(cells - self.cells, table),
             )
@@ -135,13 +147,14 @@ class _Reader:
         shares: FloatArray = totals / totals.sum()
         return shares
 
-    def _global(self, masses: FloatArray, reached: FloatArray, shares: FloatArray) -> FloatArray:
-        cdfs, mixed = cdfs_of(masses), self.resampler.scores_at(reached)
+    def row(self, masses: FloatArray, mixed: FloatArray, shares: FloatArray) -> FloatArray:
+        """The global measures of laws given by their mass in each bin, and their quantiles."""
+        cdfs = cdfs_of(masses)
         return np.array(
             [
-                self._spread(mixed, shares),
-                self._spread(mixed - self.mixed, shares),
-                self._spread(self.null.noise(cdfs), shares),
+                self.spread(mixed, shares),
+                self.spread(mixed - self.mixed, shares),
+                self.spread(self.null.noise(cdfs), shares),
                 self._cdf_spread(cdfs, shares),
                 self._cdf_spread(cdfs - self.cdfs, shares),
             ]
@@ -158,23 +171,25 @@ class _Reader:
         weights = local_parity_weights(self.federation, redraw.counts)
         return self.resampler.quantiles(self.resampler.masses(redraw, weights))
 
-    def _spread(self, values: FloatArray, shares: FloatArray) -> float:
+    def spread(self, values: FloatArray, shares: FloatArray) -> float:
+        """The disparity of laws given by their quantiles on the grid (rows)."""
         return float(around_center(values, shares[:, None], self.order).sum()) * self.width
 
     def _cdf_spread(self, cdfs: FloatArray, shares: FloatArray) -> float:
         spread = around_mean(cdfs, shares[:, None], self.order)
         return float(np.sum(spread[:-1] * self.resampler.score_widths[1:]))
 
-    def _terms(
-        self, counts: FloatArray, cells: FloatArray, mixed: FloatArray, shares: FloatArray
-    ) -> FloatArray:
-        """V_mix, V_bar and the remainder (which has no meaning for order 1)."""
-        central = np.stack(
+    def _central(self, cells: FloatArray, counts: FloatArray) -> FloatArray:
+        """The transport centre of each group (rows) on the grid."""
+        return np.stack(
             [
                 center(cells[own], np.maximum(counts[own], 1e-300), self.order)
                 for own in self.group_slices
             ]
         )
+
+    def terms(self, central: FloatArray, mixed: FloatArray, shares: FloatArray) -> FloatArray:
+        """V_mix, V_bar and the remainder (which has no meaning for order 1)."""
         whole = center(mixed, shares, self.order)
         mixing, centering = mixed - central, central - whole
         weights = shares[:, None] * self.width
@@ -195,7 +210,17 @@ class _Reader:
         return total
 
 
-def _named(base: FloatArray, rows: FloatArray, order: int, silos: int) -> dict[str, Draws]:
+def shapley(observed: float, no_selection: float, local_parity: float) -> tuple[float, float]:
+    """The selection and within parts, from the disparity and its two counterfactuals."""
+    return (
+        (observed - no_selection + local_parity) / 2,
+        (observed - local_parity + no_selection) / 2,
+    )
+
+
+def named_draws(base: FloatArray, rows: FloatArray, order: int, silos: int) -> dict[str, Draws]:
+    """The columns of ``rows`` by name; those of the whole alone if ``silos`` is zero."""
+
     def draws(column: int, noise: int | None = None, null: int | None = None) -> Draws:
         quiet = np.zeros(len(rows)) if noise is None else rows[:, noise]
         return Draws(

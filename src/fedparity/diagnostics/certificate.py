@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -48,6 +49,7 @@ def certify(
     order: int = 2,
     trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
+    value_error: float = 0.0,
 ) -> Certificate:
     r"""Return an interval that :math:`G_p` of the raw data cannot leave.
 
@@ -67,11 +69,16 @@ def certify(
     unseen : mapping of group to number, optional
         At most so many further records of each group exist of which nothing is known: cells
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
+    value_error : float
+        How far a value may be from the one that was computed: half a step if silos round.
+        Envelopes are moved outwards by it; the bound from bin means is too, with a proof in
+        :func:`~fedparity.diagnostics.convex_order.bounds_from_bin_means`.
 
     Raises
     ------
     OptionError
-        If the range is not one, a value lies outside it, or ``unseen`` names another group.
+        If the range is not one, a value lies outside it, ``unseen`` names another group, or the
+        value error is negative or not finite.
 
     Examples
     --------
@@ -85,13 +92,14 @@ def certify(
     check_order(order)
     low, high = _checked_range(federation, score_range)
     extra = _unseen(federation, unseen)
+    error = _checked_value_error(value_error)
     widest = (high - low) ** order / (2 if order == 1 else 4)
     if not np.isfinite(extra).all():
         return Certificate(lower=0.0, upper=widest)
-    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim)
+    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim, value_error=error)
     exact_means = federation.kind == "mean" and not federation.rank_errors.any()
     if exact_means and not extra.any() and not trim:
-        least, most = bounds_from_bin_means(federation, (low, high), order)
+        least, most = bounds_from_bin_means(federation, (low, high), order, value_error=error)
         lower, upper = max(lower, least), min(upper, most)
     slack = _ROUNDING * widest
     return Certificate(
@@ -106,13 +114,15 @@ def _from_envelopes(
     unseen: FloatArray,
     order: int,
     trim: float,
+    *,
+    value_error: float = 0.0,
 ) -> tuple[float, float]:
     """Integrate the pointwise extremes between the envelopes of all groups.
 
     With unseen records the shares are not known either: the weights of the groups lie between
     the records seen and all of them.
     """
-    envelopes = group_envelopes(federation, score_range, unseen)
+    envelopes = group_envelopes(federation, score_range, unseen, value_error=value_error)
     laws = [law for envelope in envelopes for law in envelope]
     widths, values = common_refinement(laws, trim=trim)
     seen = federation.count_table.sum(axis=0)
@@ -157,3 +167,12 @@ def _unseen(federation: Federation, unseen: Mapping[Group, float] | None) -> Flo
             fix="pass an upper bound for each group, or math.inf where there is none.",
         )
     return extra
+
+
+def _checked_value_error(value_error: float) -> float:
+    if not 0 <= value_error < math.inf:
+        raise OptionError(
+            f"value_error must be a finite number of at least 0, not {value_error!r}.",
+            fix="pass half of the step to which the silos round, or 0 if they do not.",
+        )
+    return float(value_error)

@@ -20,7 +20,7 @@ from fedparity.functionals.dispersion import lower_weighted_median
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 
-__all__ = ["bounds_from_bin_means"]
+__all__ = ["bounds_from_bin_means", "moved_by"]
 
 _BINS = (8, 32, 128, 512)
 """Numbers of level bins of the reference curves; each gives a valid bound, the best is kept."""
@@ -35,7 +35,11 @@ class _Neighbours(NamedTuple):
 
 
 def bounds_from_bin_means(
-    federation: Federation, score_range: tuple[float, float], order: int
+    federation: Federation,
+    score_range: tuple[float, float],
+    order: int,
+    *,
+    value_error: float = 0.0,
 ) -> tuple[float, float]:
     r"""Return bounds of :math:`G_p` of the raw data from exact bin means.
 
@@ -50,8 +54,16 @@ def bounds_from_bin_means(
     deviations :math:`E_s`, and :math:`G_1 \ge \sum_s \langle Q_s, \sigma_s \rangle` for any
     :math:`|\sigma_s| \le \alpha_s` with sum zero. With steps for :math:`E_s` the products are sums of
     :math:`I_s` at the edges of the steps, each bracketed by the two convex orders.
+
+    **Rounded means**, off by at most :math:`\delta`, ``value_error``. Move all records of a bin by
+    the released mean minus the true one. The bin means of the moved records are exactly those
+    released; bins may now overlap, but neither argument needs their order, only the mean of a
+    bin and the interval that holds it. True records of a bin lie between the true means of its
+    neighbours, so moved ones lie between the released means of the neighbours moved outwards
+    by :math:`2\delta`. Hence both bounds hold for the moved records with these wider intervals, and
+    no record moved by more than :math:`\delta`: see :func:`moved_by`.
     """
-    around = _neighbours(federation, score_range)
+    around = _neighbours(federation, score_range, value_error)
     method = Method(order=1 if order == 1 else 2, estimator="exact")
     table = mixture_table(federation, observed_weights(federation), method)
     of_means = spread(table, federation.shares, order)
@@ -64,14 +76,36 @@ def bounds_from_bin_means(
     means = list(mixtures(federation).values())
     spread_out = _most_spread(federation, around)
     lower = max(_tangent_bound(means, spread_out, shares, bins, order) for bins in _BINS)
-    return max(lower, 0.0), upper
+    return moved_by(value_error, max(lower, 0.0), upper, order)
 
 
-def _neighbours(federation: Federation, score_range: tuple[float, float]) -> _Neighbours:
+def moved_by(distance: float, lower: float, upper: float, order: int) -> tuple[float, float]:
+    r"""Return bounds of :math:`G_p` after every record has moved by at most ``distance``.
+
+    Proof. Quantile functions of the groups move by at most :math:`\delta` at every level. For
+    p = 2, :math:`\sqrt{G_2}` is the norm of the deviations from the mean curve, a projection of
+    the curves, and the norm of a projection of the moves is at most :math:`\delta` (Minkowski).
+    For p = 1, :math:`G_1` is at most the mean distance to the medians of the other curves, since
+    its own medians are the best centres: at most :math:`\delta` more. Both ways round.
+    """
+    if not distance:
+        return lower, upper
+    return (
+        max(lower ** (1 / order) - distance, 0.0) ** order,
+        (upper ** (1 / order) + distance) ** order,
+    )
+
+
+def _neighbours(
+    federation: Federation, score_range: tuple[float, float], value_error: float
+) -> _Neighbours:
+    """The ends of the interval in which the records of each bin lie, once moved to its mean."""
     values = federation.values
     low = np.concatenate(([0.0], values[:-1]))
     high = np.append(values[1:], 0.0)
     low[federation.offsets[:-1]], high[federation.offsets[1:] - 1] = score_range
+    low = np.maximum(low - value_error, score_range[0]) - value_error
+    high = np.minimum(high + value_error, score_range[1]) + value_error
     return _Neighbours(values, low, high)
 
 

@@ -33,18 +33,24 @@ def group_envelopes(
     federation: Federation,
     score_range: tuple[float, float],
     unseen: npt.NDArray[np.float64],
+    *,
+    value_error: float = 0.0,
 ) -> list[Envelope]:
     """Return the envelope of each group's mixture across silos.
 
     Mixing keeps the order of quantile functions, so the mixture of the lowest laws of the
     cells is the lowest mixture. ``unseen`` records of each group, of which nothing is known,
-    lie at the bottom of the range in the lower law and at its top in the upper one.
+    lie at the bottom of the range in the lower law and at its top in the upper one. Values that
+    were rounded by at most ``value_error`` are lowered and raised by it, inside the range.
 
     Proof. Let ``below`` be the most records a cell can have strictly below its value l, and
     ``upto`` the least it has up to it. Then the record of rank ``below + 1`` is at least that
-    value, and the record of rank ``upto`` at most.
+    value, and the record of rank ``upto`` at most. Either bound only moves outwards when the value
+    is replaced by a lower or a higher one.
     """
     low, high = score_range
+    lowest = np.maximum(federation.values - value_error, low)
+    highest = np.minimum(federation.values + value_error, high)
     below, upto = _bracketed_ranks(federation)
     envelopes = []
     for group in range(len(federation.groups)):
@@ -53,16 +59,16 @@ def group_envelopes(
         ends = np.cumsum(federation.levels[cells])
         starts = ends - federation.levels[cells]
         span = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
-        values, under, within = federation.values[span], below[span], upto[span]
+        under, within = below[span], upto[span]
         at_bottom = unseen[group] + under[starts].sum()
         at_top = unseen[group] + (counts - within[ends - 1]).sum()
         envelopes.append(
             Envelope(
                 lower=Law(
-                    np.append(values, low), np.append(_steps(under, counts, ends), at_bottom)
+                    np.append(lowest[span], low), np.append(_steps(under, counts, ends), at_bottom)
                 ),
                 upper=Law(
-                    np.append(values, high), np.append(_first_steps(within, starts), at_top)
+                    np.append(highest[span], high), np.append(_first_steps(within, starts), at_top)
                 ),
             )
         )

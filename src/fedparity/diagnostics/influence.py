@@ -28,8 +28,9 @@ __all__ = ["SiloInfluence", "influences"]
 
 _RECOMPUTED = 20_000_000
 """Up to this many atoms in all, the exact estimator is run again without each silo."""
-_FINE_LEVELS = 2_000
-"""Beyond it, the change is measured on a grid at least this fine."""
+_FINE_LEVELS, _COARSEST_LEVELS = 2_000, 500
+"""Beyond it, the change is measured on a grid this fine, or less so for thousands of silos."""
+_VALUES_READ = 5_000_000
 _SILOS_AT_ONCE = 1024
 
 
@@ -92,9 +93,8 @@ def _again(federation: Federation, silo: Silo, method: Method) -> float:
 
 
 def _by_fine_grid(federation: Federation, method: Method, whole: float) -> FloatArray:
-    fine = replace(
-        method, estimator="grid", levels=max(_FINE_LEVELS, grid_levels(federation, method))
-    )
+    levels = min(_FINE_LEVELS, max(_COARSEST_LEVELS, _VALUES_READ // len(federation.silos)))
+    fine = replace(method, estimator="grid", levels=max(levels, grid_levels(federation, method)))
     table = mixture_table(federation, observed_weights(federation), fine)
     change = spread(table, federation.shares, method.order) - _on_grid(federation, fine)
     return np.maximum(whole - change, 0.0)

@@ -16,14 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fedparity.diagnostics.gamma_variables import GammaVariables
 from fedparity.federated.centers import step_ends
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.levels import midpoints
 
-__all__ = ["NullReader", "Redraw", "Resampler", "cdfs_of"]
+__all__ = ["BINS", "NullReader", "Redraw", "Resampler", "cdfs_of"]
 
-_BINS = 2048
+BINS = 2048
+"""Bins of the pooled rank."""
 _BETWEEN = 16
 IntArray = npt.NDArray[np.int64]
 
@@ -43,8 +45,10 @@ class Redraw:
 class Resampler:
     """Everything about a federation that redraws share."""
 
-    def __init__(self, federation: Federation, levels: int, trim: float = 0.0) -> None:
-        self.federation = federation
+    def __init__(
+        self, federation: Federation, levels: int, trim: float = 0.0, *, between: int = _BETWEEN
+    ) -> None:
+        self.federation, self.between = federation, between
         self.grid = midpoints(levels, trim=trim)
         self.sizes, self.starts = federation.levels, federation.offsets[:-1]
         self.first = np.repeat(self.starts, self.sizes)
@@ -55,8 +59,8 @@ class Resampler:
         self.score_widths = np.diff(self.scores)
         self.knots = _with_slopes(federation, federation.values, coordinate)
         self.jumps = _jumps(federation)
-        self.spacings = _Gamma(_spacings(federation))
-        self.groups_shift = np.repeat(federation.group_of * _BINS, self.sizes)
+        self.spacings = GammaVariables(_spacings(federation))
+        self.groups_shift = np.repeat(federation.group_of * BINS, self.sizes)
         self.read_at = self._positions_on_grid()
 
     def undisturbed(self) -> Redraw:
@@ -71,20 +75,35 @@ class Resampler:
         levels between those of the sketch, so that noise does not count the sketch twice.
         """
         groups = len(self.federation.groups)
-        masses = np.zeros(groups * _BINS)
-        weights = np.repeat(self.federation.counts / self.sizes / _BETWEEN, self.sizes)
+        masses = np.zeros(groups * BINS)
+        weights = np.repeat(self.federation.counts / self.sizes / self.between, self.sizes)
         step_of = np.arange(self.first.size) - self.first
-        for part in (np.arange(_BETWEEN) + 0.5) / _BETWEEN - 0.5:
+        for part in (np.arange(self.between) + 0.5) / self.between - 0.5:
             _, coordinates = self._read(np.clip(step_of + part, 0.0, self.size_of - 1.0))
             bins = _bins(coordinates) + self.groups_shift
-            masses += np.bincount(bins, weights, groups * _BINS)
-        return masses.reshape(groups, _BINS)
+            masses += np.bincount(bins, weights, groups * BINS)
+        return masses.reshape(groups, BINS)
 
     def draw(self, seed: np.random.SeedSequence) -> Redraw:
         """Return one redraw; equal seeds give equal redraws."""
         random = np.random.Generator(np.random.SFC64(seed))
         counts = random.multinomial(self.total, self.probabilities).astype(np.float64)
-        position = self._levels(self.spacings.draw(random))
+        return self._redraw(counts, self.spacings.normal(random))
+
+    def mirrored_pair(self, seed: np.random.SeedSequence) -> tuple[Redraw, Redraw]:
+        """Return a redraw and its mirror image, whose noise has the opposite sign.
+
+        Counts and normal variables are reflected at their means. What is linear in the noise
+        cancels in the mean of the two; what the sketch does to every redraw remains.
+        """
+        random = np.random.Generator(np.random.SFC64(seed))
+        counts = random.multinomial(self.total, self.probabilities).astype(np.float64)
+        mirrored = np.maximum(2 * self.total * self.probabilities - counts, 0.0)
+        normal = self.spacings.normal(random)
+        return self._redraw(counts, normal.copy()), self._redraw(mirrored, -normal)
+
+    def _redraw(self, counts: FloatArray, normal: FloatArray) -> Redraw:
+        position = self._levels(self.spacings.of(normal))
         position *= self.size_of
         position -= 0.5
         np.clip(position, 0.0, self.size_of - 1.0, out=position)
@@ -109,13 +128,13 @@ class Resampler:
         """Return the mass in each bin (columns) of mixtures of each group's own cells (rows)."""
         groups = len(self.federation.groups)
         weights = np.repeat(weights_of_cells / self.sizes, self.sizes)
-        masses = np.bincount(redraw.bins + self.groups_shift, weights, groups * _BINS)
-        return masses.astype(np.float64, copy=False).reshape(groups, _BINS)
+        masses = np.bincount(redraw.bins + self.groups_shift, weights, groups * BINS)
+        return masses.astype(np.float64, copy=False).reshape(groups, BINS)
 
     def masses(self, redraw: Redraw, weights: FloatArray) -> FloatArray:
         """Return the mass in each bin of mixtures with these ``weights`` of the cells."""
         rows = [np.repeat(row / self.sizes, self.sizes) for row in weights]
-        return np.stack([np.bincount(redraw.bins, row, _BINS) for row in rows])
+        return np.stack([np.bincount(redraw.bins, row, BINS) for row in rows])
 
     def coordinates(self, masses: FloatArray) -> FloatArray:
         """Return where laws, given by their mass in each bin (rows), reach the grid (columns)."""
@@ -123,7 +142,7 @@ class Resampler:
 
     def scores_at(self, coordinates: FloatArray) -> FloatArray:
         """Return the scores that lie at these coordinates, joined linearly between bins."""
-        at = np.minimum(coordinates.astype(np.int64), _BINS - 1)
+        at = np.minimum(coordinates.astype(np.int64), BINS - 1)
         return self.scores[at] + (coordinates - at) * self.score_widths[at]
 
     def quantiles(self, masses: FloatArray) -> FloatArray:
@@ -183,29 +202,6 @@ def cdfs_of(masses: FloatArray) -> FloatArray:
     return cdfs
 
 
-class _Gamma:
-    r"""Gamma variables of given shapes, by the cube of a normal one (Wilson and Hilferty).
-
-    :math:`a (1 - \frac{1}{9a} + \frac{z}{3\sqrt a})^3` has the mean, the variance and the skewness
-    of Gamma(a) to within a few per cent even for a = 1, at a tenth of the cost. Gamma(0) is 0.
-    """
-
-    def __init__(self, shapes: FloatArray) -> None:
-        positive = np.maximum(shapes, 1e-9)
-        root = np.cbrt(shapes)
-        self.location = root * (1 - 1 / (9 * positive))
-        self.scale = root / (3 * np.sqrt(positive))
-
-    def draw(self, random: np.random.Generator) -> FloatArray:
-        """Return one variable of each shape."""
-        draws = random.standard_normal(self.scale.size)
-        draws *= self.scale
-        draws += self.location
-        np.maximum(draws, 0.0, out=draws)
-        cubes: FloatArray = draws * draws * draws
-        return cubes
-
-
 def _spacings(federation: Federation) -> FloatArray:
     """Shapes of the gamma spacings of all cells: one per value, and what lies behind the last.
 
@@ -261,7 +257,7 @@ def _reached(running: FloatArray, levels: FloatArray) -> FloatArray:
 
 
 def _bins(coordinate: FloatArray) -> IntArray:
-    return np.minimum((coordinate * _BINS).astype(np.int64), _BINS - 1)
+    return np.minimum((coordinate * BINS).astype(np.int64), BINS - 1)
 
 
 def _coordinates(federation: Federation) -> tuple[FloatArray, FloatArray]:
@@ -274,5 +270,5 @@ def _coordinates(federation: Federation) -> tuple[FloatArray, FloatArray]:
     middle: FloatArray = (upto - at_value / 2) / upto[-1]
     coordinate = np.empty(pool.atoms.size)
     coordinate[pool.order] = middle[inverse]
-    edges = np.arange(_BINS + 1) / _BINS
+    edges = np.arange(BINS + 1) / BINS
     return coordinate, np.interp(edges, middle, distinct)

@@ -3,22 +3,38 @@
 ::
 
     FedparityError
+    ├── DisclosureError         a disclosure rule refuses a release
+    │   └── LedgerError              another release is on record, or the ledger is damaged
+    ├── MissingExtraError       an optional package that is needed and not installed
     └── InputError (also a ValueError)
         ├── ScoreError          scores that are not finite numbers, or none at all
         ├── MassError           weights that are negative, not finite, or all zero
         ├── MagnitudeError      a p-th power that a float64 cannot hold
         ├── OptionError         an order, a number of levels, a trim or a name out of its range
         ├── GroupError          too few groups, missing labels
-        │   └── GroupMismatchError   laws and weights that do not name the same groups
+        │   ├── GroupMismatchError   laws and weights that do not name the same groups
+        │   └── LabelError           labels of a table that do not fit the groups of a plan
+        ├── TableError          a table that cannot be read, or lacks what was asked of it
+        ├── DocumentError       a file that cannot be read, or is not the document it should be
+        │   ├── PlanError            a plan that says what it may not, or lacks what it must say
+        │   ├── ResultError          a document that is not an audit's result
+        │   └── MessageError         a silo's message that is not valid, or does not fit its plan
+        │       └── SignatureError        a message that is not signed as its plan asks
+        ├── KeyFileError        a file that does not hold a private key
+        ├── OutputError         a file that cannot be written, or must not be overwritten
         ├── CellError           a cell (one silo, one group) that is not a valid sketch
-        └── FederationError     cells that do not fit together
+        ├── FederationError     cells that do not fit together
+        └── RecordsError        records that cannot be read as often as needed
 
 Each carries one sentence that says what was expected and what came, and a ``fix``. Messages name
 silos, groups and counts, never the value of a record: they may leave the building.
 """
 
 from fedparity.errors.base import FedparityError, InputError
-from fedparity.errors.cells import CellError, FederationError
+from fedparity.errors.cells import CellError, FederationError, RecordsError
+from fedparity.errors.disclosure import DisclosureError, LedgerError
+from fedparity.errors.labels import LabelError
+from fedparity.errors.messages import MessageError, SignatureError
 from fedparity.errors.numbers import (
     GroupError,
     GroupMismatchError,
@@ -27,16 +43,32 @@ from fedparity.errors.numbers import (
     OptionError,
     ScoreError,
 )
+from fedparity.errors.protocol import DocumentError, KeyFileError, OutputError, PlanError
+from fedparity.errors.results import ResultError
+from fedparity.errors.tables import MissingExtraError, TableError
 
 __all__ = [
     "CellError",
+    "DisclosureError",
+    "DocumentError",
     "FederationError",
     "FedparityError",
     "GroupError",
     "GroupMismatchError",
     "InputError",
+    "KeyFileError",
+    "LabelError",
+    "LedgerError",
     "MagnitudeError",
     "MassError",
+    "MessageError",
+    "MissingExtraError",
     "OptionError",
+    "OutputError",
+    "PlanError",
+    "RecordsError",
+    "ResultError",
     "ScoreError",
+    "SignatureError",
+    "TableError",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from fedparity.errors.base import InputError, listed
 
-__all__ = ["CellError", "FederationError"]
+__all__ = ["CellError", "FederationError", "RecordsError"]
 
 
 class CellError(InputError):
@@ -66,4 +66,15 @@ class FederationError(InputError):
         return cls(
             f"silo {silo!r} is not in this federation.",
             fix=f"name one of its {len(silos)} silos: {listed(silos)}.",
+        )
+
+
+class RecordsError(InputError):
+    """Records that cannot be read as often as an exact sketch needs."""
+
+    @classmethod
+    def changed(cls) -> RecordsError:
+        return cls(
+            "the records changed while they were read: two passes over them do not agree.",
+            fix="sketch a copy or a snapshot of the table that nobody writes to.",
         )

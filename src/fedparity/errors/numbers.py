@@ -45,6 +45,13 @@ class ScoreError(InputError):
         )
 
     @classmethod
+    def outside_range(cls, count: int, total: int, low: float, high: float) -> ScoreError:
+        return cls(
+            f"scores must lie between {low:g} and {high:g}, but {count} of {total} do not.",
+            fix="check the scale of the score, or agree on a plan with a wider score_range.",
+        )
+
+    @classmethod
     def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
         return cls(
             f"{what} and {other} must have one entry per record, "

@@ -17,7 +17,7 @@ from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnit
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["Federation"]
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from fedparity.errors import CellError
-from fedparity.laws.arrays import FloatArray, as_scores
-from fedparity.laws.law import Law
-from fedparity.sketches.reduce import Kind, check_kind, reduce_law
+from fedparity.errors import CellError, ScoreError
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.sketches.levels import check_levels
+from fedparity.sketches.records import ArrayRecords
+from fedparity.sketches.selection.readings import sorted_values
+from fedparity.sketches.selection.select import select
 
 __all__ = ["Cell"]
 
+_FEW = 1 << 16
 _MOST = 10**12
 """More records than any silo holds; sums of such counts over a million silos fit 64 bits."""
 
@@ -64,8 +70,13 @@ class Cell:
         cls, scores: object, *, levels: int, kind: Kind = "quantile", weights: object = None
     ) -> Cell:
         """Return the cell of these scores: every record is read, none is kept."""
-        law = Law.from_scores(scores, weights)
-        return cls(count=law.weights.sum(), values=reduce_law(law, levels, kind), kind=kind)
+        array, masses = as_scores(scores), None if weights is None else as_masses(weights)
+        if masses is not None and masses.size != array.size:
+            raise ScoreError.lengths_differ("weights", masses.size, "scores", array.size)
+        total, values = _sketch(array, masses, check_levels(levels), kind)
+        if masses is not None and masses.dtype.kind == "i":
+            total = int(masses.sum())
+        return cls(count=total, values=values, kind=kind)
 
     @property
     def levels(self) -> int:
@@ -74,6 +85,23 @@ class Cell:
 
     def __repr__(self) -> str:
         return f"Cell(count={self.count}, levels={self.levels}, kind={self.kind!r})"
+
+
+def _sketch(
+    scores: FloatArray, masses: npt.NDArray[Any] | None, levels: int, kind: Kind
+) -> tuple[int | float, FloatArray]:
+    """The total and the numbers of one cell, by sorting where records are few."""
+    check_kind(kind)
+    weights = None if masses is None else masses.astype(np.float64, copy=False)
+    if weights is not None:
+        scores, weights = scores[weights > 0], weights[weights > 0]
+    if scores.size <= _FEW:
+        return sorted_values(scores, weights, levels=levels, kind=kind)
+    codes = np.zeros(scores.size, dtype=np.uint8)
+    records = ArrayRecords(("all",), scores, codes, weights)
+    found = select(records, lambda _: [levels], kind=kind, levels_hint=levels)
+    values = found.values[0]
+    return found.totals[0], np.zeros(0) if values is None else values
 
 
 def _is_number(value: object) -> bool:

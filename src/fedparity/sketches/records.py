@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
@@ -65,13 +64,25 @@ BatchTask: TypeAlias = Callable[[], Batch]
 class Records(Protocol):
     """A silo's records, ready to be counted."""
 
-    groups: tuple[Group, ...]
-    """The labels that codes stand for."""
-    weighted: bool
-    rescannable: bool
-    """Whether :meth:`batches` can be asked for more than once and gives the same records."""
-    rows: int | None
-    """At most so many records, if it is known before they are read."""
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The labels that codes stand for."""
+        ...  # pragma: no cover
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the records have weights."""
+        ...  # pragma: no cover
+
+    @property
+    def rescannable(self) -> bool:
+        """Whether :meth:`batches` may be asked for again, and gives the same records."""
+        ...  # pragma: no cover
+
+    @property
+    def rows(self) -> int | None:
+        """At most so many records, if it is known before they are read."""
+        ...  # pragma: no cover
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once.
@@ -92,6 +103,7 @@ class ArrayRecords:
 
     Examples
     --------
+    >>> import numpy as np
     >>> records = ArrayRecords(("a", "b"), np.array([0.1, 0.9]), np.array([0, 1], np.uint8))
     >>> [task().scores.size for task in records.batches()]
     [2]
@@ -112,17 +124,21 @@ class ArrayRecords:
 
     @property
     def weighted(self) -> bool:
+        """Whether the records have weights."""
         return self.weights is not None
 
     @property
     def rows(self) -> int:
+        """How many records there are."""
         return self.scores.size
 
     def batches(self) -> Iterator[BatchTask]:
+        """Yield tasks that look at one block each."""
         for start in range(0, self.scores.size, _BLOCK):
             yield _Slice(self, slice(start, start + _BLOCK))
 
     def accept(self, faults: Faults) -> int:
+        """Refuse scores that are not finite."""
         if faults.missing_scores or faults.infinite_scores:
             raise ScoreError.not_finite(
                 "scores",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fedparity.diagnostics.guarantees import dkw_band
 from fedparity.federated.method import Estimator
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["Bounds"]
 

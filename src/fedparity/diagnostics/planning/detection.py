@@ -24,7 +24,7 @@ from fedparity.diagnostics.planning.strengths import smallest_strength
 from fedparity.errors import OptionError
 from fedparity.federated.method import Estimator
 from fedparity.sketches.levels import check_levels
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["DetectableDisparity", "DetectableRow", "detectable_disparity"]
 

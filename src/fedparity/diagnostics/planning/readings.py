@@ -16,7 +16,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 from fedparity.sketches.levels import ranks
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["bin_means_of", "read_mixture", "sketch_of", "spread_of"]
 

@@ -16,7 +16,7 @@ from fedparity.diagnostics.planning.options import check_at_least
 from fedparity.diagnostics.planning.score_laws import ScoreLaw
 from fedparity.diagnostics.planning.shapes import Shape
 from fedparity.federated.method import Estimator, Method
-from fedparity.sketches.reduce import Kind, check_kind
+from fedparity.sketches.kinds import Kind, check_kind
 
 __all__ = ["Purpose", "Scenario"]
 

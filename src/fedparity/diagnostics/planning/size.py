@@ -23,7 +23,7 @@ from fedparity.diagnostics.planning.shapes import Shape
 from fedparity.diagnostics.planning.strengths import strength_at
 from fedparity.federated.method import Estimator
 from fedparity.sketches.levels import check_levels
-from fedparity.sketches.reduce import Kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["SizePlan", "plan_size"]
 

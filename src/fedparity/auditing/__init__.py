@@ -1,0 +1,1 @@
+"""From the messages of the silos to the result of an audit."""

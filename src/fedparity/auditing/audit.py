@@ -1,0 +1,174 @@
+"""An audit: from a plan and the messages of the silos to a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fedparity.auditing.composing import Findings, compose
+from fedparity.auditing.result import AuditResult
+from fedparity.auditing.unseen import check_every_group, find_unseen
+from fedparity.diagnostics.assessment import assess
+from fedparity.diagnostics.attribution import attribute
+from fedparity.diagnostics.decomposition import decompose
+from fedparity.diagnostics.influence import SiloInfluence, influences
+from fedparity.diagnostics.local import local_audits
+from fedparity.diagnostics.local_assessment import LOCAL_SILOS
+from fedparity.errors import FederationError
+from fedparity.federated.federation import Federation
+from fedparity.federated.method import Method
+from fedparity.federated.pairs import pairs
+from fedparity.privacy.rounding import rounding_error
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.message_checks import check_messages
+from fedparity.protocol.plan import Plan
+
+__all__ = ["Progress", "audit"]
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Called with the steps done, their total, and what is being done."""
+
+
+def audit(
+    plan: Plan,
+    sketches: Iterable[SiloSketch | str | os.PathLike[str]],
+    *,
+    confidence: float = 0.95,
+    seed: int = 0,
+    redraws: int | None = None,
+    progress: Progress | None = None,
+) -> AuditResult:
+    """Measure the disparity of all silos together, from their messages.
+
+    Every message is checked against the plan; one that does not answer it is refused, not left
+    out. What is missing (silos that sent nothing, withheld cells) is named in the result and
+    counted in the outer bounds of the disparity; the verdict is *inconclusive* if they, the
+    sketches or the sampling leave open on which side of the review level it lies.
+
+    Parameters
+    ----------
+    plan : Plan
+    sketches : iterable of SiloSketch or paths
+        In any order: the result does not depend on it.
+    confidence : float
+        Of the intervals.
+    seed : int
+        Of the bootstrap; equal seeds give equal results.
+    redraws : int, optional
+        Of the bootstrap; see :func:`fedparity.assess`.
+    progress : callable, optional
+        Told the steps done, their total, and what is being done.
+
+    Raises
+    ------
+    MessageError
+        If a message is not valid, does not answer the plan, or comes twice.
+    GroupError
+        If no silo released a group of the plan.
+
+    Examples
+    --------
+    >>> from fedparity.protocol.sketched_cell import SketchedCell
+    >>> plan = Plan(
+    ...     title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2, review_level=0.01
+    ... )
+    >>> message = SiloSketch(
+    ...     plan=plan.digest,
+    ...     silo="aurora",
+    ...     kind="quantile",
+    ...     cells=[
+    ...         SketchedCell(group="A", count=400, values=[0.1, 0.2]),
+    ...         SketchedCell(group="B", count=400, values=[0.5, 0.6]),
+    ...     ],
+    ...     guarantee=plan.guarantee,
+    ...     software="fedparity 0.1.0",
+    ... )
+    >>> round(audit(plan, [message]).disparity.value, 6)
+    0.04
+    """
+    messages = _in_order(_read(sketches, progress))
+    if not messages:
+        raise FederationError.empty()
+    check_messages(plan, messages)
+    unseen = find_unseen(plan, messages)
+    check_every_group(plan, messages, unseen.silos_missing)
+    measured = _Measured.of(plan, messages)
+    federation, method = measured.federation, measured.method
+    influence = influences(federation, method)
+    value_error = rounding_error(plan.score_range, plan.disclosure.rounding)
+    assessment = assess(
+        federation,
+        method,
+        score_range=plan.score_range,
+        confidence=confidence,
+        unseen={group: most for group, most in unseen.most.items() if most},
+        value_error=value_error,
+        redraws=redraws,
+        seed=seed,
+        local=_most_influential(influence),
+        progress=_redrawing(progress),
+    )
+    return compose(
+        Findings(
+            plan=plan,
+            messages=messages,
+            federation=federation,
+            value_error=value_error,
+            unseen=unseen,
+            pairs=pairs(federation, method),
+            terms=decompose(federation, method),
+            attribution=attribute(federation, method),
+            influences=influence,
+            local=local_audits(federation, method),
+            assessment=assessment,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """The cells released, and how the plan has them measured."""
+
+    federation: Federation
+    method: Method
+
+    @classmethod
+    def of(cls, plan: Plan, messages: Sequence[SiloSketch]) -> _Measured:
+        cells = {}
+        for message in messages:
+            cells.update(message.released())
+        return cls(
+            Federation.from_cells(cells, groups=plan.groups),
+            Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim),
+        )
+
+
+def _read(
+    sketches: Iterable[SiloSketch | str | os.PathLike[str]], progress: Progress | None
+) -> list[SiloSketch]:
+    """The messages, those given by their paths read one by one."""
+    given = list(sketches)
+    messages = []
+    for done, sketch in enumerate(given, start=1):
+        messages.append(sketch if isinstance(sketch, SiloSketch) else SiloSketch.read(sketch))
+        if progress is not None:
+            progress(done, len(given), "reading")
+    return messages
+
+
+def _redrawing(progress: Progress | None) -> Callable[[int, int], None] | None:
+    if progress is None:
+        return None
+    return lambda done, total: progress(done, total, "redrawing")
+
+
+def _in_order(messages: Iterable[SiloSketch]) -> list[SiloSketch]:
+    """By silo, so that nothing depends on how they came."""
+    return sorted(messages, key=lambda message: message.silo)
+
+
+def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
+    ordered = sorted(influence, key=lambda each: -abs(each.change or 0.0))
+    return [each.silo for each in ordered[:LOCAL_SILOS]]

@@ -1,0 +1,81 @@
+"""What a reader of the result must know about what came, and what did not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from fedparity.auditing.unseen import Unseen
+from fedparity.errors.base import listed
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+
+__all__ = ["audit_warnings"]
+
+
+def audit_warnings(plan: Plan, messages: Sequence[SiloSketch], unseen: Unseen) -> tuple[str, ...]:
+    """Return a sentence for each thing that is missing or was cut."""
+    sentences = (
+        _missing(plan, unseen),
+        _withheld(messages, unseen),
+        _unlimited(unseen),
+        _contradicted(unseen),
+        _dropped(messages),
+        _coarser(plan, messages),
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _missing(plan: Plan, unseen: Unseen) -> str:
+    missing = unseen.silos_missing
+    if not missing:
+        return ""
+    named = len(dict.fromkeys((*(plan.silos or ()), *plan.totals)))
+    return f"{len(missing):,} of {named:,} silos sent nothing: {listed(missing)}."
+
+
+def _withheld(messages: Sequence[SiloSketch], unseen: Unseen) -> str:
+    if not unseen.withheld:
+        return ""
+    total = sum(len(message.cells) for message in messages)
+    silos = [m.silo for m in messages if any(cell.withheld for cell in m.cells)]
+    return f"{unseen.withheld:,} of {total:,} cells were withheld, by {listed(silos)}."
+
+
+def _unlimited(unseen: Unseen) -> str:
+    """Where nothing bounds what is missing, the outer bounds are those of any data at all."""
+    if not any(math.isinf(most) for most in unseen.most.values()):
+        return ""
+    return (
+        "nothing bounds the number of records that were not seen, so the outer bounds are those "
+        "of any data; public numbers of records in [totals] of the plan would bound it."
+    )
+
+
+def _contradicted(unseen: Unseen) -> str:
+    if not unseen.contradicted:
+        return ""
+    return (
+        "more records were released than the public total in the plan states, by "
+        f"{listed(unseen.contradicted)}: their totals were not used."
+    )
+
+
+def _dropped(messages: Sequence[SiloSketch]) -> str:
+    silos = [message for message in messages if message.rows_dropped]
+    if not silos:
+        return ""
+    rows = sum(message.rows_dropped for message in silos)
+    names = listed(message.silo for message in silos)
+    return f"{rows:,} rows without a score were dropped, by {names}: no bound counts them."
+
+
+def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:
+    levels = [cell.levels for message in messages for cell in message.cells if cell.levels]
+    coarser = [k for k in levels if k < plan.levels]
+    if not coarser:
+        return ""
+    return (
+        f"{len(coarser):,} of {len(levels):,} cells have fewer than {plan.levels} levels, "
+        f"the smallest {min(coarser)}: the rules cut them."
+    )

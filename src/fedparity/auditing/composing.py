@@ -1,0 +1,199 @@
+"""Everything an audit measured, put together as a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fedparity.auditing.cautions import audit_warnings
+from fedparity.auditing.parts import (
+    AttributionResult,
+    DecompositionResult,
+    DisparityResult,
+    GroupResult,
+    HeterogeneityResult,
+    PairResult,
+    PartIntervals,
+    PlanSummary,
+    SiloInfluenceResult,
+    SiloResult,
+    StandIn,
+    TermIntervals,
+)
+from fedparity.auditing.result import SCHEMA, AuditResult
+from fedparity.auditing.unseen import Unseen, silo_note
+from fedparity.diagnostics.assessment import Assessment
+from fedparity.diagnostics.attribution import Attribution
+from fedparity.diagnostics.certificate import Certificate
+from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms
+from fedparity.diagnostics.influence import SiloInfluence
+from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.local import LocalAudit
+from fedparity.federated.federation import Federation
+from fedparity.federated.mixtures import mixtures
+from fedparity.federated.pairs import Pair
+from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+
+__all__ = ["Findings", "compose"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What was asked, what came, and what was measured."""
+
+    plan: Plan
+    messages: Sequence[SiloSketch]
+    federation: Federation
+    value_error: float
+    unseen: Unseen
+    pairs: tuple[Pair, ...]
+    terms: Decomposition | TriangleTerms
+    attribution: Attribution
+    influences: tuple[SiloInfluence, ...]
+    local: tuple[LocalAudit, ...]
+    assessment: Assessment
+
+
+def compose(found: Findings) -> AuditResult:
+    """Return the result of an audit."""
+    from fedparity import __version__  # noqa: PLC0415 -- the package is complete by now
+
+    assessment = found.assessment
+    return AuditResult(
+        schema=SCHEMA,
+        plan=_plan(found.plan),
+        silos_received=tuple(message.silo for message in found.messages),
+        silos_missing=found.unseen.silos_missing,
+        n=found.federation.counts.sum().item(),
+        groups=_groups(found.federation),
+        disparity=_disparity(found),
+        heterogeneity=HeterogeneityResult(
+            value=assessment.heterogeneity.value,
+            interval=assessment.heterogeneity.interval,
+            corrected=assessment.heterogeneity.corrected,
+        ),
+        pairs=tuple(
+            PairResult(
+                groups=pair.groups,
+                wasserstein=pair.wasserstein,
+                cramer=pair.cramer,
+                mean_gap=pair.mean_gap,
+            )
+            for pair in found.pairs
+        ),
+        decomposition=_decomposition(found),
+        attribution=_attribution(found),
+        silos=_silos(found),
+        guarantee=FrozenMapping(found.plan.guarantee),
+        warnings=audit_warnings(found.plan, found.messages, found.unseen) + assessment.warnings,
+        software=f"fedparity {__version__}",
+        confidence=assessment.confidence,
+        redraws=assessment.redraws,
+        seed=assessment.seed,
+        federation=found.federation,
+        value_error=found.value_error,
+    )
+
+
+def _plan(plan: Plan) -> PlanSummary:
+    return PlanSummary(
+        title=plan.title,
+        digest=plan.digest,
+        levels=plan.levels,
+        sketch=plan.sketch,
+        estimator=plan.estimator,
+        order=plan.order,
+        score_range=Interval(*plan.score_range),
+        trim=plan.trim,
+    )
+
+
+def _groups(federation: Federation) -> tuple[GroupResult, ...]:
+    laws = mixtures(federation)
+    totals = federation.count_table.sum(axis=0).tolist()
+    return tuple(
+        GroupResult(group=group, n=n, share=share, mean=float(laws[group].mean))
+        for group, n, share in zip(
+            federation.groups, totals, federation.shares.tolist(), strict=True
+        )
+    )
+
+
+def _disparity(found: Findings) -> DisparityResult:
+    disparity, level = found.assessment.disparity, found.plan.review_level
+    return DisparityResult(
+        value=disparity.value,
+        interval=disparity.interval,
+        certificate=_ends(disparity.certificate),
+        p_value=disparity.p_value,
+        verdict=disparity.verdict(level),
+        outer=_ends(disparity.outer),
+        combined=disparity.combined,
+        corrected=disparity.corrected,
+        review_level=level,
+    )
+
+
+def _ends(certificate: Certificate) -> Interval:
+    return Interval(certificate.lower, certificate.upper)
+
+
+def _decomposition(found: Findings) -> DecompositionResult:
+    terms, intervals = found.terms, found.assessment.decomposition
+    return DecompositionResult(
+        v_mix=terms.v_mix,
+        v_bar=terms.v_bar,
+        remainder=terms.remainder if isinstance(terms, Decomposition) else None,
+        lower=terms.lower,
+        upper=terms.upper,
+        intervals=TermIntervals(
+            v_mix=intervals.get("v_mix"),
+            v_bar=intervals.get("v_bar"),
+            remainder=intervals.get("remainder"),
+        ),
+    )
+
+
+def _attribution(found: Findings) -> AttributionResult:
+    """The two parts; a silo that released nothing has no influence on what was measured."""
+    change = {each.silo: each.change for each in found.influences}
+    return AttributionResult(
+        selection=found.attribution.selection,
+        within=found.attribution.within,
+        silos=tuple(
+            SiloInfluenceResult(silo=message.silo, influence=change.get(message.silo))
+            for message in found.messages
+        ),
+        intervals=PartIntervals(**found.assessment.attribution),
+        stand_ins=tuple(
+            StandIn(silo=silo, group=group) for silo, group in found.attribution.stand_ins
+        ),
+    )
+
+
+def _silos(found: Findings) -> tuple[SiloResult, ...]:
+    local = {audit.silo: audit for audit in found.local}
+    return tuple(
+        _silo(message, local.get(message.silo), found.assessment) for message in found.messages
+    )
+
+
+def _silo(message: SiloSketch, local: LocalAudit | None, assessment: Assessment) -> SiloResult:
+    assessed = assessment.local.get(message.silo)
+    return SiloResult(
+        silo=message.silo,
+        n=FrozenMapping({cell.group: cell.count for cell in message.cells}),
+        disparity=None if local is None else local.disparity,
+        heterogeneity=None if local is None else local.heterogeneity,
+        wasserstein=None if local is None else local.wasserstein,
+        mean_gap=None if local is None else local.mean_gap,
+        interval=None if assessed is None else assessed.interval,
+        note=silo_note(message),
+        levels=FrozenMapping({cell.group: cell.levels for cell in message.cells}),
+        withheld=FrozenMapping(
+            {cell.group: cell.withheld for cell in message.cells if cell.withheld is not None}
+        ),
+        rows_dropped=message.rows_dropped,
+    )

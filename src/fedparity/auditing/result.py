@@ -1,0 +1,195 @@
+"""The result of an audit: every number of ``fedparity/audit/1``, always present."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from fedparity.auditing.parts import (
+    AttributionResult,
+    DecompositionResult,
+    DisparityResult,
+    GroupResult,
+    HeterogeneityResult,
+    PairResult,
+    PlanSummary,
+    SiloResult,
+    as_json,
+    group_key,
+)
+from fedparity.auditing.reading import Amount, Terms, read_part
+from fedparity.errors import ResultError
+from fedparity.federated.federation import Federation
+from fedparity.laws.labels import Group
+from fedparity.protocol.canonical import canonical_bytes
+from fedparity.protocol.files import Path, read_bounded, write_whole
+from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.strict_json import LARGEST, decode_object
+
+if TYPE_CHECKING:
+    from fedparity.diagnostics.thresholds import ThresholdReport
+
+__all__ = ["SCHEMA", "AuditResult"]
+
+SCHEMA: Final = "fedparity/audit/1"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AuditResult:
+    """What an audit found; :func:`fedparity.audit` makes it, and JSON holds it.
+
+    Two results are equal if their JSON is. ``federation`` holds the sketches that were measured;
+    it is not part of the JSON, so a result that was read from a file has none.
+    """
+
+    schema: Literal["fedparity/audit/1"]
+    plan: PlanSummary
+    silos_received: tuple[str, ...]
+    silos_missing: tuple[str, ...]
+    n: Amount
+    """Records released, or their weight."""
+    groups: tuple[GroupResult, ...]
+    disparity: DisparityResult
+    heterogeneity: HeterogeneityResult
+    pairs: tuple[PairResult, ...]
+    decomposition: DecompositionResult
+    attribution: AttributionResult
+    silos: tuple[SiloResult, ...]
+    guarantee: Terms
+    """The rules that every message says were applied."""
+    warnings: tuple[str, ...]
+    software: str
+    confidence: float
+    """Of all intervals."""
+    redraws: int
+    seed: int
+    federation: Federation | None = field(default=None, compare=False)
+    value_error: float = field(default=0.0, compare=False)
+    """How far a released value may be from the one computed: half a step of the rounding."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it."""
+        document: dict[str, Any] = as_json(self)
+        return document
+
+    def to_json(self) -> str:
+        """Return the result as canonical JSON (RFC 8785): equal results give equal bytes."""
+        return canonical_bytes(self.to_dict()).decode()
+
+    def write(self, path: Path, *, force: bool = False) -> None:
+        """Write the JSON to a file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``force`` is not set, or if it cannot be written.
+        """
+        write_whole(path, f"{self.to_json()}\n".encode(), force=force)
+
+    @classmethod
+    def read(cls, path: Path) -> AuditResult:
+        """Return the result of a JSON file.
+
+        Raises
+        ------
+        ResultError
+            If it cannot be read, or is not a result.
+        """
+        data = read_bounded(path, limit=LARGEST, error=ResultError)
+        try:
+            return cls.from_dict(decode_object(data, error=ResultError))
+        except ResultError as error:
+            raise error.within(str(path)) from None
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> AuditResult:
+        """Return the result of what :meth:`to_dict` returns.
+
+        Raises
+        ------
+        ResultError
+            If a field is missing, unknown, or holds something else.
+        """
+        if document.get("schema") != SCHEMA:
+            raise ResultError.schema(SCHEMA, document.get("schema"))
+        result = read_part(cls, document, "the top")
+        labels = {group_key(each.group): each.group for each in result.groups}
+        silos = tuple(_relabelled(silo, labels) for silo in result.silos)
+        return replace(result, silos=silos)
+
+    def to_frame(self, backend: str | None = None) -> Any:  # noqa: ANN401 -- of any library
+        """Return one row per silo, as a pandas, polars or pyarrow table.
+
+        Parameters
+        ----------
+        backend : "pandas", "polars" or "pyarrow", optional
+            One that is loaded or installed, in this order, if absent.
+        """
+        from fedparity.auditing.frames import silo_frame  # noqa: PLC0415 -- narwhals is not light
+
+        return silo_frame(self, backend)
+
+    def at_threshold(self, threshold: float) -> ThresholdReport:
+        """Return selection rates and ratios at a threshold, bracketed by the sketches.
+
+        Raises
+        ------
+        ResultError
+            If the result was read from a file: the sketches are needed.
+        """
+        from fedparity.diagnostics.thresholds import at_threshold  # noqa: PLC0415
+
+        return at_threshold(
+            self.sketches(),
+            threshold,
+            score_range=self.plan.score_range,
+            value_error=self.value_error,
+        )
+
+    def sketches(self) -> Federation:
+        """Return the federation that was measured.
+
+        Raises
+        ------
+        ResultError
+            If the result was read from a file.
+        """
+        if self.federation is None:
+            raise ResultError.without_sketches()
+        return self.federation
+
+    def __repr__(self) -> str:
+        lower, upper = self.disparity.interval
+        silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
+        return (
+            f"AuditResult(G{self.plan.order}={self.disparity.value:.4g}, "
+            f"interval=({lower:.4g}, {upper:.4g}), verdict={self.disparity.verdict!r}, {silos})"
+        )
+
+    def _repr_html_(self) -> str:
+        found = self.disparity
+        rows = {
+            f"Disparity G<sub>{self.plan.order}</sub>": f"{found.value:.4g}",
+            f"{self.confidence:.0%} interval": f"{found.interval[0]:.4g} to {found.interval[1]:.4g}",
+            "Review level": "none" if found.review_level is None else f"{found.review_level:.4g}",
+            "Verdict": found.verdict,
+            "Silos": f"{len(self.silos_received)} received, {len(self.silos_missing)} missing",
+        }
+        cells = "".join(
+            f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items()
+        )
+        return f"<table><caption>{escape(self.plan.title)}</caption>{cells}</table>"
+
+
+def _relabelled(silo: SiloResult, labels: Mapping[str, Group]) -> SiloResult:
+    """The same silo with its fields by label instead of by the label's text."""
+    kept: dict[str, Any] = {}
+    for name in ("n", "levels", "withheld"):
+        by_text: Mapping[str, Any] = getattr(silo, name)
+        for key in by_text:
+            if key not in labels:
+                raise ResultError.field(f"{name} of a silo", "an object with the groups", key)
+        kept[name] = FrozenMapping({labels[key]: value for key, value in by_text.items()})
+    return replace(silo, **kept)

@@ -1,0 +1,55 @@
+"""What to keep in mind when reading an assessment: where intervals were seen to be weak."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedparity.federated.federation import Federation
+
+__all__ = ["cautions"]
+
+_SMALL_CELL = 100
+_HEAVY_TIE, _FEW_WITH_TIES = 0.25, 1_000
+"""Where the measured coverage fell below 92 %: half of the scores at one value, 400 per group."""
+
+
+def cautions(federation: Federation, *, certified: bool) -> tuple[str, ...]:
+    """Return a sentence for each reason to trust an interval less.
+
+    ``certified`` says whether the estimate lies inside its own certificate.
+    """
+    warnings = []
+    small = int(np.count_nonzero(federation.counts < _SMALL_CELL))
+    if small:
+        warnings.append(
+            f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} records: "
+            "intervals may cover less often than stated."
+        )
+    if _largest_tie(federation) > _HEAVY_TIE and min(_records(federation)) < _FEW_WITH_TIES:
+        warnings.append(
+            f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer than "
+            f"{_FEW_WITH_TIES:,} records: intervals may cover less often than stated."
+        )
+    if federation.counts.dtype.kind != "i":
+        warnings.append("counts are weights: intervals take their total for a number of records.")
+    if not certified:
+        warnings.append(
+            "the estimate lies outside its certificate: "
+            "use estimator 'exact', or ask for more levels."
+        )
+    return tuple(warnings)
+
+
+def _records(federation: Federation) -> list[float]:
+    totals: list[float] = federation.count_table.sum(axis=0).tolist()
+    return totals
+
+
+def _largest_tie(federation: Federation) -> float:
+    """The largest share of a cell's values that are equal; of one value alone, none."""
+    new = np.append(True, federation.values[1:] != federation.values[:-1])
+    new[federation.offsets[:-1]] = True
+    starts = np.flatnonzero(new)
+    runs = np.diff(np.append(starts, new.size))
+    sizes = np.repeat(federation.levels, federation.levels)[starts]
+    return float(np.max(np.where(runs > 1, runs / sizes, 0.0)))

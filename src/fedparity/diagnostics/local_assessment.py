@@ -1,0 +1,77 @@
+"""The disparity inside each silo with its sampling error."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from fedparity.diagnostics.bootstrap import Draws, bootstrap
+from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
+from fedparity.diagnostics.local import local_audits
+from fedparity.federated.federation import Federation
+from fedparity.federated.method import Method
+from fedparity.federated.mixtures import grid_levels
+from fedparity.laws.labels import Group, Silo
+from fedparity.sketches.cell import Cell
+
+__all__ = ["LOCAL_SILOS", "assess_silos", "assess_some_silos", "largest_silos"]
+
+LOCAL_SILOS = 200
+"""Silos that get an interval of their own where there are very many."""
+_REDRAWS = 200
+
+
+def assess_silos(
+    federation: Federation, method: Method, draws: Draws, confidence: float
+) -> dict[Silo, LengthAssessment | None]:
+    """Return the disparity inside each silo, given its redraws; ``None`` with one group alone."""
+    local: dict[Silo, LengthAssessment | None] = {}
+    for i, audit in enumerate(local_audits(federation, method)):
+        noise = draws.noise[:, i]
+        own = Draws(draws.base[i], draws.values[:, i], noise, noise)
+        local[audit.silo] = (
+            None
+            if audit.disparity is None
+            else assess_length(audit.disparity, own, confidence, method.order)
+        )
+    return local
+
+
+def assess_some_silos(
+    federation: Federation,
+    method: Method,
+    silos: Collection[Silo],
+    confidence: float,
+    seed: int,
+) -> dict[Silo, LengthAssessment | None]:
+    """Return the disparity inside these ``silos``, from redraws of their cells alone."""
+    cells = _cells_of(federation, set(silos))
+    present = {group for _, group in cells}
+    if len(present) < 2:
+        return {silo: None for silo, _ in cells}
+    some = Federation.from_cells(cells, groups=[g for g in federation.groups if g in present])
+    alike = replace(method, levels=grid_levels(federation, method))
+    draws = bootstrap(some, alike, redraws=_REDRAWS, seed=seed)
+    return assess_silos(some, alike, draws["local"], confidence)
+
+
+def _cells_of(federation: Federation, silos: Collection[Silo]) -> dict[tuple[Silo, Group], Cell]:
+    """The cells of these silos, without building those of the others."""
+    held = {}
+    for i, (silo, group) in enumerate(zip(federation.silo_of, federation.group_of, strict=True)):
+        if federation.silos[silo] in silos:
+            held[federation.silos[silo], federation.groups[group]] = Cell(
+                count=federation.counts[i],
+                values=federation.values[federation.offsets[i] : federation.offsets[i + 1]],
+                kind=federation.kind,
+                rank_error=float(federation.rank_errors[i]),
+            )
+    return held
+
+
+def largest_silos(federation: Federation) -> list[Silo]:
+    """Return the silos with most records."""
+    records = federation.count_table.sum(axis=1)
+    return [federation.silos[i] for i in np.argsort(-records, kind="stable")[:LOCAL_SILOS]]

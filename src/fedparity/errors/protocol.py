@@ -1,0 +1,214 @@
+"""Documents that travel between the auditor and the silos: plans, keys, files written and read."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Collection, Iterable, Sequence
+
+from fedparity.errors.base import InputError, listed
+
+__all__ = ["DocumentError", "KeyFileError", "OutputError", "PlanError", "shown"]
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlevel = 2
+
+
+def shown(value: object) -> str:
+    """Return what a document held, in few characters: it may be a million long."""
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # Python does not print an integer of more than 4,300 digits
+        return "a number of thousands of digits"
+
+
+class DocumentError(InputError):
+    """A file that cannot be read, or is not the document it should be."""
+
+    @classmethod
+    def unreadable(cls, name: str, reason: str) -> DocumentError:
+        return cls(
+            f"{name} cannot be read: {reason}.",
+            fix="check the path, and that it is a file this account may read.",
+        )
+
+    @classmethod
+    def too_large(cls, limit: int) -> DocumentError:
+        return cls(
+            f"the document is larger than {limit:,} bytes.",
+            fix="check that it is the right file; a plan or a sketch is far smaller.",
+        )
+
+    @classmethod
+    def too_deep(cls, limit: int) -> DocumentError:
+        return cls(
+            f"the document nests lists and tables more than {limit} deep.",
+            fix="check that it is the right file; a plan or a sketch is nearly flat.",
+        )
+
+    @classmethod
+    def too_many(cls, what: str, limit: int) -> DocumentError:
+        return cls(
+            f"the document holds more than {limit:,} {what}.",
+            fix="check that it is the right file; a plan or a sketch holds fewer.",
+        )
+
+    @classmethod
+    def not_utf8(cls, position: int) -> DocumentError:
+        return cls(
+            f"the document is not UTF-8 text: byte {position:,} does not fit.",
+            fix="send the file as it was written, as an attachment or in binary mode.",
+        )
+
+    @classmethod
+    def not_json(cls, problem: str) -> DocumentError:
+        return cls(
+            f"the document is not JSON: {problem}.",
+            fix="send the file as it was written, without opening it in an editor.",
+        )
+
+    @classmethod
+    def not_an_object(cls, found: object) -> DocumentError:
+        return cls(
+            f"the document must be a JSON object, but it is of type {type(found).__name__}.",
+            fix="send the file as it was written.",
+        )
+
+    @classmethod
+    def duplicate_field(cls, name: str) -> DocumentError:
+        return cls(
+            f"a JSON object has the field {shown(name)} twice.",
+            fix="send the file as it was written; two readers could read it differently.",
+        )
+
+    @classmethod
+    def not_a_number(cls) -> DocumentError:
+        return cls(
+            "the document holds NaN or an infinity, which JSON does not have.",
+            fix="write the file with fedparity; every number in it is finite.",
+        )
+
+    @classmethod
+    def number_too_large(cls) -> DocumentError:
+        return cls(
+            "the document holds a number too large to be kept exactly.",
+            fix="keep whole numbers within ±(2^53 - 1), and others within a 64-bit float.",
+        )
+
+    @classmethod
+    def lone_surrogate(cls) -> DocumentError:
+        return cls(
+            "a text holds half a character (a lone surrogate), which UTF-8 cannot write.",
+            fix="write the name again with whole characters.",
+        )
+
+    @classmethod
+    def not_canonical(cls, kind: type) -> DocumentError:
+        return cls(
+            f"a value of type {kind.__name__} has no JSON form.",
+            fix="pass text, finite numbers, booleans, None, and lists and mappings of them.",
+        )
+
+    def within(self, name: str) -> DocumentError:
+        """Return the same error, with the name of the file it is in."""
+        return type(self)(f"{name}: {self.message}", fix=self.fix)
+
+
+class PlanError(DocumentError):
+    """A plan that says something it may not, or leaves out what it must say."""
+
+    @classmethod
+    def wrong(cls, key: str, expected: str, value: object, *, fix: str) -> PlanError:
+        return cls(f"{key} must be {expected}, not {shown(value)}.", fix=fix)
+
+    @classmethod
+    def unknown_key(cls, key: str, known: Iterable[str], near: str | None) -> PlanError:
+        hint = f"write {near!r} instead" if near else f"use one of {', '.join(known)}"
+        return cls(f"{shown(key)} is not a key of a plan here.", fix=f"{hint}, or remove it.")
+
+    @classmethod
+    def missing_key(cls, key: str, example: str) -> PlanError:
+        return cls(f"the plan has no {key}.", fix=f"add a line such as {example}.")
+
+    @classmethod
+    def same_text(cls, text: object) -> PlanError:
+        return cls(
+            f"two groups have the same text, {shown(text)}.",
+            fix="list each group once; labels are compared by their text, so 1 and '1' are one.",
+        )
+
+    @classmethod
+    def mixed_widths(cls, widths: Collection[int]) -> PlanError:
+        sizes = ", ".join(str(width) for width in sorted(widths))
+        return cls(
+            f"all groups must have as many parts as there are group columns, not {sizes}.",
+            fix="write every group as one label, or every group as a list of as many labels.",
+        )
+
+    @classmethod
+    def silo_twice(cls, silo: str) -> PlanError:
+        return cls(f"silo {shown(silo)} is listed twice.", fix="list each silo once.")
+
+    @classmethod
+    def not_in_roster(cls, table: str, silo: str, silos: Collection[str]) -> PlanError:
+        return cls(
+            f"[{table}] names silo {shown(silo)}, which is not among the silos of the plan.",
+            fix=f"correct the name ({listed(silos)}), or add it to silos.",
+        )
+
+    @classmethod
+    def too_many_values(cls, groups: int, levels: int, most: int) -> PlanError:
+        return cls(
+            f"a message of {groups} groups and {levels:,} levels would hold more than "
+            f"{most:,} values.",
+            fix="lower levels, or use fewer groups.",
+        )
+
+    @classmethod
+    def listing(cls, mistakes: Sequence[object], *, most: int) -> PlanError:
+        more = " or more" if len(mistakes) >= most else ""
+        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
+        return cls(
+            f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
+            fix="correct each of them as its line says, then run fedparity plan check.",
+        )
+
+
+class OutputError(InputError):
+    """A file that cannot be written, or must not be overwritten."""
+
+    @classmethod
+    def exists(cls, name: str) -> OutputError:
+        return cls(
+            f"{name} exists already.",
+            fix="choose another name, or pass force=True (--force) to replace it.",
+        )
+
+    @classmethod
+    def key_exists(cls, name: str) -> OutputError:
+        return cls(
+            f"{name} exists already, and a key is never overwritten.",
+            fix="choose another name, or move the old key away first.",
+        )
+
+    @classmethod
+    def unwritable(cls, name: str, reason: str) -> OutputError:
+        return cls(
+            f"{name} cannot be written: {reason}.",
+            fix="check that the folder exists and that this account may write to it.",
+        )
+
+
+class KeyFileError(InputError):
+    """A file that does not hold a private key to sign with."""
+
+    @classmethod
+    def unreadable(cls, name: str, reason: str) -> KeyFileError:
+        return cls(f"the key {name} cannot be read: {reason}.", fix="check the path of the key.")
+
+    @classmethod
+    def not_a_key(cls, name: str) -> KeyFileError:
+        return cls(
+            f"{name} does not hold an unencrypted Ed25519 private key in PEM.",
+            fix="make one with fedparity keygen.",
+        )

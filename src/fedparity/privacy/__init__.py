@@ -1,0 +1,1 @@
+"""Privacy: what may leave a silo, and the record of what did."""

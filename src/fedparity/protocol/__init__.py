@@ -1,0 +1,1 @@
+"""Protocol: the plan, the message, their canonical bytes, digests and signatures."""

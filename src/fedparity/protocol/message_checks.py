@@ -1,0 +1,83 @@
+"""Messages against the plan they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from fedparity.errors import MessageError
+from fedparity.protocol.labels import typed_label
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.signature import check_signature
+from fedparity.protocol.sketched_cell import SketchedCell
+
+__all__ = ["check_message", "check_messages"]
+
+
+def check_messages(plan: Plan, sketches: Iterable[SiloSketch]) -> None:
+    """Raise unless every message answers the plan, and no silo answers twice.
+
+    Raises
+    ------
+    MessageError
+        For the first one that does not, or the second one of a silo, be it the same again.
+    """
+    seen: dict[str, SiloSketch] = {}
+    for sketch in sketches:
+        check_message(plan, sketch)
+        if sketch.silo in seen:
+            same = seen[sketch.silo] == sketch
+            raise (MessageError.same_twice if same else MessageError.silo_twice)(sketch.silo)
+        seen[sketch.silo] = sketch
+
+
+def check_message(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless a message answers the plan.
+
+    Its plan digest, its silo, its signature if the plan has keys, its kind, its groups, the
+    rules that it says were applied, and in each cell the number of levels and the range.
+
+    Raises
+    ------
+    MessageError
+        If it does not; a SignatureError if it is not signed as the plan asks.
+    """
+    if sketch.plan != plan.digest:
+        raise MessageError.other_plan(sketch.silo, sketch.plan, plan.digest)
+    if plan.silos is not None and sketch.silo not in plan.silo_set:
+        raise MessageError.not_in_roster(sketch.silo, plan.silos)
+    if plan.keys:
+        check_signature(sketch, plan.keys)
+    if sketch.kind != plan.sketch:
+        raise MessageError.other_kind(sketch.silo, sketch.kind, plan.sketch)
+    _check_groups(plan, sketch)
+    _check_guarantee(plan, sketch)
+    for cell in sketch.cells:
+        _check_cell(plan, sketch.silo, cell)
+
+
+def _check_groups(plan: Plan, sketch: SiloSketch) -> None:
+    if [typed_label(group) for group in sketch.groups] != plan.typed_groups:
+        raise MessageError.other_groups(sketch.silo, sketch.groups, plan.groups)
+
+
+def _check_guarantee(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless the message states what the plan asks for; it may state more."""
+    for name, expected in plan.guarantee.items():
+        found = sketch.guarantee.get(name)
+        if found != expected or isinstance(found, bool):
+            raise MessageError.other_guarantee(sketch.silo, name, found, expected)
+
+
+def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    if cell.levels > plan.levels:
+        raise MessageError.too_many_levels(silo, cell.group, cell.levels, plan.levels)
+    if cell.count == 0 and plan.disclosure.minimum_cell > 1:
+        raise MessageError.shows_empty(silo, cell.group, plan.disclosure.minimum_cell)
+    lowest, highest = plan.score_range
+    values = cell.values
+    if values is not None and (values[0] < lowest or values[-1] > highest):
+        outside = int(np.count_nonzero((values < lowest) | (values > highest)))
+        raise MessageError.outside_range(silo, cell.group, outside)

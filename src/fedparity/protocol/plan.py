@@ -1,0 +1,187 @@
+"""The plan: what an auditor asks of every silo, public and bound into every message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+
+from fedparity.errors import PlanError
+from fedparity.laws.labels import Group
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.protocol.canonical import canonical_bytes
+from fedparity.protocol.digests import digest_of
+from fedparity.protocol.files import Path, write_whole
+from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.labels import json_label, typed_label
+from fedparity.protocol.plan_fields import SCHEMA
+from fedparity.protocol.plan_reading import read_plan_text, settled_document, settled_text
+from fedparity.protocol.plan_writing import plan_toml
+from fedparity.protocol.privacy_terms import PrivacyTerms
+from fedparity.protocol.settling import settle
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan:
+    r"""What is asked of every silo; valid once built.
+
+    Build it, or read it from TOML with :meth:`read`. A plan holds nothing secret and nothing
+    that was read from data.
+
+    Parameters
+    ----------
+    title : str
+    groups : sequence of labels
+        In reporting order: texts, whole numbers or booleans, or tuples of them for an
+        intersection. Distinct by their text, to which a table's labels are compared.
+    score_range : (float, float)
+        The lowest and the highest score that the score can have by definition.
+    levels : int, default 100
+        The k of a sketch; the disclosure rules may give a small cell fewer.
+    sketch : "quantile" or "mean"
+    estimator : "grid" or "exact"
+    order : 1 or 2
+    review_level : float, optional
+        The disparity :math:`G_p` that the verdict compares with; no verdict without.
+    trim : float in [0, 0.5)
+    silos : sequence of str, optional
+        The roster: a silo of it that sends nothing is reported, any other is refused.
+    disclosure : Disclosure or mapping
+    privacy : PrivacyTerms or mapping, optional
+    keys : mapping of silo to str
+        Ed25519 public keys in base64; if there are any, every message must be signed.
+    totals : mapping of silo to int
+        Numbers of records that are public anyway. A withheld cell could be computed from such a
+        total and the other cells, so a silo with a total withholds a second one; and the
+        auditor can bound what was withheld.
+
+    Raises
+    ------
+    PlanError
+        For the first mistake; :func:`~fedparity.protocol.plan_reading.check_plan` finds all.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
+    >>> plan.levels, plan.disclosure.minimum_cell
+    (100, 11)
+    >>> Plan.from_toml(plan.to_toml()) == plan
+    True
+    """
+
+    title: str
+    groups: Sequence[Group]
+    score_range: tuple[float, float]
+    levels: int = 100
+    sketch: Literal["quantile", "mean"] = "quantile"
+    estimator: Literal["grid", "exact"] = "grid"
+    order: Literal[1, 2] = 2
+    review_level: float | None = None
+    trim: float = 0.0
+    silos: Sequence[str] | None = None
+    disclosure: Disclosure = Disclosure()  # noqa: RUF009 -- frozen
+    privacy: PrivacyTerms | None = None
+    keys: Mapping[str, str] = FrozenMapping({})
+    totals: Mapping[str, int] = FrozenMapping({})
+
+    def __post_init__(self) -> None:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        settled, problems = settle({"schema": SCHEMA, **given})
+        if problems:
+            raise problems[0].error
+        for name, value in settled.items():
+            if name != "schema":
+                object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """Return the plan of a TOML file.
+
+        Raises
+        ------
+        PlanError
+            If it cannot be read, or has mistakes: all are listed, each with line and fix.
+        """
+        text = read_plan_text(path)
+        try:
+            return cls.from_toml(text)
+        except PlanError as error:
+            raise error.within(str(path)) from None
+
+    @classmethod
+    def from_toml(cls, text: str) -> Plan:
+        """Return the plan of a TOML text."""
+        return cls._of(settled_text(text))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """Return the plan of what :meth:`to_dict` returns."""
+        return cls._of(settled_document(document))
+
+    @classmethod
+    def _of(cls, settled: Mapping[str, Any]) -> Plan:
+        return cls(**{key: value for key, value in settled.items() if key != "schema"})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the complete plan as JSON holds it: every default stated, None where absent."""
+        return {
+            "schema": SCHEMA,
+            "title": self.title,
+            "groups": [json_label(group) for group in self.groups],
+            "score_range": list(self.score_range),
+            "levels": self.levels,
+            "sketch": self.sketch,
+            "estimator": self.estimator,
+            "order": self.order,
+            "review_level": self.review_level,
+            "trim": self.trim,
+            "silos": None if self.silos is None else list(self.silos),
+            "disclosure": self.disclosure.to_dict(),
+            "privacy": None if self.privacy is None else self.privacy.to_dict(),
+            "keys": dict(self.keys),
+            "totals": dict(self.totals),
+        }
+
+    def to_toml(self) -> str:
+        """Return the plan as a TOML text with a comment for each key."""
+        return plan_toml(self.to_dict())
+
+    def write(self, path: Path, *, force: bool = False) -> None:
+        """Write the plan to a TOML file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``force`` is not set, or if it cannot be written.
+        """
+        write_whole(path, self.to_toml().encode("utf-8"), force=force)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the complete plan's canonical bytes; comments and defaults do not count."""
+        return digest_of(canonical_bytes(self.to_dict()))
+
+    @cached_property
+    def silo_set(self) -> frozenset[str]:
+        """The roster, to look a name up in; empty if there is none."""
+        return frozenset(self.silos or ())
+
+    @cached_property
+    def typed_groups(self) -> list[object]:
+        """What the groups of a message are compared with."""
+        return [typed_label(group) for group in self.groups]
+
+    @property
+    def guarantee(self) -> dict[str, Any]:
+        """What a silo that follows the plan states in its message."""
+        stated = {"mode": "none"} if self.privacy is None else self.privacy.to_dict()
+        return {**stated, **self.disclosure.to_dict()}
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan({self.title!r}, {len(self.groups)} groups, {self.levels} levels, "
+            f"{self.digest[:15]}…)"
+        )

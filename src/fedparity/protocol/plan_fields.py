@@ -1,0 +1,201 @@
+"""What each key of a plan may hold: one function per key, from what came to what is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fedparity.errors import PlanError
+from fedparity.laws.labels import Group
+from fedparity.protocol.canonical import LARGEST_INTEGER
+from fedparity.protocol.labels import LONGEST_NAME, as_group, group_text, is_name
+
+__all__ = [
+    "EXAMPLES",
+    "MOST_LEVELS",
+    "MOST_VALUES",
+    "SCALARS",
+    "SCHEMA",
+    "as_number",
+    "as_whole",
+    "group_labels",
+    "one_of",
+    "positive",
+    "roster",
+]
+
+SCHEMA = "fedparity/plan/1"
+MOST_GROUPS = 1000
+MOST_LEVELS = 100_000
+MOST_SILOS = 100_000
+MOST_VALUES = 2_000_000
+"""Values of one message: its bytes then stay below what a reader accepts."""
+_LARGEST_SCORE = 1e140
+"""Squares of differences of scores fit a float."""
+
+EXAMPLES = {
+    "schema": f'schema = "{SCHEMA}"',
+    "title": 'title = "Readmission risk, 2026 Q4"',
+    "groups": 'groups = ["A", "B"]',
+    "score_range": "score_range = [0.0, 1.0]",
+}
+"""The keys that every plan has, and a line to copy for each."""
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number as a float without a negative zero, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        return None
+    return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def as_whole(value: object, least: int, most: int) -> int | None:
+    """Return a whole number between two bounds as an int, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and least <= value <= most else None  # type: ignore[operator,return-value]
+
+
+def positive(key: str, example: float) -> Callable[[object], float]:
+    """Return the check of a number above zero."""
+
+    def check(value: object) -> float:
+        number = as_number(value)
+        if number is None or number <= 0:
+            fix = f"set {key} to a positive number such as {example}."
+            raise PlanError.wrong(key, "a number above 0", value, fix=fix)
+        return number
+
+    return check
+
+
+def one_of(key: str, *choices: object) -> Callable[[object], Any]:
+    """Return the check of a value among a few."""
+    listed = " or ".join(f'"{c}"' if isinstance(c, str) else str(c) for c in choices)
+
+    def check(value: object) -> object:
+        for choice in choices:
+            if type(value) is type(choice) and value == choice:
+                return choice
+        raise PlanError.wrong(key, listed, value, fix=f"set {key} to {listed}.")
+
+    return check
+
+
+def whole(key: str, least: int, most: int, example: int) -> Callable[[object], int]:
+    """Return the check of a whole number between two bounds."""
+
+    def check(value: object) -> int:
+        number = as_whole(value, least, most)
+        if number is None:
+            expected = f"a whole number from {least:,} to {most:,}"
+            raise PlanError.wrong(key, expected, value, fix=f"set {key} to {example}, say.")
+        return number
+
+    return check
+
+
+def title(value: object) -> str:
+    """Return the title."""
+    if not is_name(value):
+        expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+        raise PlanError.wrong("title", expected, value, fix=f"write {EXAMPLES['title']}.")
+    return str(value)
+
+
+def score_range(value: object) -> tuple[float, float]:
+    """Return the lowest and the highest score there can be."""
+    ends = [as_number(end) for end in value] if isinstance(value, list | tuple) else []
+    if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+        lowest, highest = ends[0], ends[1]
+        if -_LARGEST_SCORE <= lowest < highest <= _LARGEST_SCORE:
+            return lowest, highest
+    raise PlanError.wrong(
+        "score_range",
+        "two numbers, the lower one first",
+        value,
+        fix=f"write {EXAMPLES['score_range']}, the range the scores can have by definition.",
+    )
+
+
+def trim(value: object) -> float:
+    """Return the share of levels left out at each end."""
+    number = as_number(value)
+    if number is None or not 0 <= number < 0.5:
+        raise PlanError.wrong(
+            "trim", "a number from 0 to below 0.5", value, fix="set trim to 0, or to 0.01, say."
+        )
+    return number
+
+
+def group_labels(value: object) -> tuple[Group, ...]:
+    """Return the groups; as many distinct texts as labels, all of one width."""
+    items = list(value) if isinstance(value, list | tuple) else []
+    if not 2 <= len(items) <= MOST_GROUPS:
+        expected = f"a list of 2 to {MOST_GROUPS:,} labels"
+        raise PlanError.wrong("groups", expected, value, fix=f"write {EXAMPLES['groups']}.")
+    groups = tuple(_group(item) for item in items)
+    widths = {len(group) if isinstance(group, tuple) else 1 for group in groups}
+    if len(widths) > 1:
+        raise PlanError.mixed_widths(widths)
+    texts: set[object] = set()
+    for text in map(group_text, groups):
+        if text in texts:
+            raise PlanError.same_text(text)
+        texts.add(text)
+    return groups
+
+
+def _group(label: object) -> Group:
+    group = as_group(label)
+    if group is None:
+        raise PlanError.wrong(
+            "a group",
+            "a text, a whole number or a boolean, or a list of 2 to 10 of them",
+            label,
+            fix='write labels as text, such as "A", or ["F", "65+"] for two columns.',
+        )
+    return group
+
+
+def roster(value: object) -> tuple[str, ...]:
+    """Return the names of the silos."""
+    names = tuple(value) if isinstance(value, list | tuple) else ()
+    if not 1 <= len(names) <= MOST_SILOS:
+        raise PlanError.wrong(
+            "silos",
+            f"a list of 1 to {MOST_SILOS:,} names",
+            value,
+            fix='write silos = ["aurora", "bayside"], or leave it out to accept any silo.',
+        )
+    seen: set[str] = set()
+    for name in names:
+        if not is_name(name):
+            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            raise PlanError.wrong("a silo's name", expected, name, fix="name every silo.")
+        if name in seen:
+            raise PlanError.silo_twice(name)
+        seen.add(name)
+    return tuple(str(name) for name in names)
+
+
+SCALARS: Mapping[str, Callable[[object], Any]] = {
+    "schema": one_of("schema", SCHEMA),
+    "title": title,
+    "groups": group_labels,
+    "score_range": score_range,
+    "levels": whole("levels", 1, MOST_LEVELS, 100),
+    "sketch": one_of("sketch", "quantile", "mean"),
+    "estimator": one_of("estimator", "grid", "exact"),
+    "order": one_of("order", 1, 2),
+    "review_level": positive("review_level", 0.02),
+    "trim": trim,
+    "silos": roster,
+}
+"""The check of each key that is not a table, in the order in which a plan is written."""

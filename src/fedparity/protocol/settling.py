@@ -1,0 +1,216 @@
+"""From what a plan says to what it means: every key checked, every mistake found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fedparity.errors import InputError, PlanError
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.protocol.base64_bytes import decode_base64
+from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.labels import LONGEST_NAME, is_name
+from fedparity.protocol.plan_fields import EXAMPLES, MOST_VALUES, SCALARS, as_whole
+from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms, check_epsilon
+
+__all__ = ["MOST_PROBLEMS", "Problem", "settle"]
+
+MOST_PROBLEMS = 100
+"""More mistakes are not looked for: nobody reads them, and a file may hold millions."""
+_KEY_BYTES = 32
+_MOST_RECORDS = 10**12
+_DISCLOSURE_KEYS = ("minimum_cell", "records_per_level", "rounding")
+
+
+class Problem(NamedTuple):
+    """A mistake, and the keys that lead to it."""
+
+    path: tuple[str, ...]
+    error: PlanError
+
+
+def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return what each key of a plan means, and every mistake in it.
+
+    A key that is wrong is left out of the first, so that the others can be checked together.
+    None stands for a key that is absent.
+    """
+    document = {key: value for key, value in document.items() if value is not None}
+    problems = [
+        Problem((key,), PlanError.missing_key(key, example))
+        for key, example in EXAMPLES.items()
+        if key not in document
+    ]
+    settled: dict[str, Any] = {}
+    for key, value in _entries(document, problems):
+        if key in SCALARS:
+            _try(SCALARS[key], value, (key,), settled, problems)
+        elif key in _TABLES:
+            _settle_table(key, value, settled, problems)
+        else:
+            problems.append(Problem((key,), _unknown(key, (*SCALARS, *_TABLES))))
+    problems += _at_odds(settled)
+    return settled, problems
+
+
+def _entries(table: Mapping[str, Any], problems: Sequence[Problem]) -> Iterator[tuple[str, Any]]:
+    """The entries of a table, as long as there are not too many mistakes."""
+    for entry in table.items():
+        if len(problems) >= MOST_PROBLEMS:
+            return
+        yield entry
+
+
+def _try(
+    check: Callable[[object], Any],
+    value: object,
+    path: tuple[str, ...],
+    settled: dict[str, Any],
+    problems: list[Problem],
+) -> None:
+    """Put what ``value`` means under the last key of ``path``, or its mistake on the list."""
+    try:
+        settled[path[-1]] = check(value)
+    except PlanError as error:
+        problems.append(Problem(path, error))
+
+
+def _settle_table(
+    key: str, value: object, settled: dict[str, Any], problems: list[Problem]
+) -> None:
+    if isinstance(value, Disclosure | PrivacyTerms):
+        value = value.to_dict()
+    if not isinstance(value, Mapping):
+        fix = f"write a line [{key}], and its keys below it."
+        problems.append(Problem((key,), PlanError.wrong(key, "a table", value, fix=fix)))
+        return
+    found = len(problems)
+    table = _TABLES[key](value, problems)
+    if len(problems) == found:
+        settled[key] = table
+
+
+def _disclosure(table: Mapping[str, Any], problems: list[Problem]) -> Disclosure:
+    settled: dict[str, Any] = {}
+    for name, value in _entries(table, problems):
+        path = ("disclosure", name)
+        if name in _DISCLOSURE_KEYS:
+            _try(_rule(name), value, path, settled, problems)
+        else:
+            problems.append(Problem(path, _unknown(name, _DISCLOSURE_KEYS)))
+    return Disclosure(**settled)
+
+
+def _rule(name: str) -> Callable[[Any], Any]:
+    """The check of one disclosure rule: the rules' own, with the error of a plan."""
+
+    def check(value: Any) -> object:  # noqa: ANN401 -- what came
+        if isinstance(value, int) and abs(value) > _MOST_RECORDS:  # too long to be printed
+            raise PlanError.wrong(name, "a smaller number", value, fix=f"set {name} to 10 or so.")
+        try:
+            return getattr(Disclosure(**{name: value}), name)
+        except InputError as error:
+            raise PlanError(error.message, fix=error.fix) from None
+
+    return check
+
+
+def _privacy(table: Mapping[str, Any], problems: list[Problem]) -> PrivacyTerms | None:
+    found = len(problems)
+    settled: dict[str, Any] = {}
+    for name, value in _entries(table, problems):
+        if name in PRIVACY_KEYS:
+            _try(PRIVACY_KEYS[name], value, ("privacy", name), settled, problems)
+        else:
+            problems.append(Problem(("privacy", name), _unknown(name, tuple(PRIVACY_KEYS))))
+    if "mode" not in table:
+        error = PlanError.missing_key("mode in [privacy]", 'mode = "dp"')
+        problems.append(Problem(("privacy",), error))
+    if len(problems) > found:
+        return None
+    mode, epsilon = settled.pop("mode"), settled.pop("epsilon", None)
+    try:
+        check_epsilon(mode, epsilon)
+    except PlanError as error:
+        problems.append(Problem(("privacy", "mode"), error))
+        return None
+    return PrivacyTerms(mode=mode, epsilon=epsilon, extra=settled)
+
+
+def _keys(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[str]:
+    return _by_silo("keys", table, _public_key, problems)
+
+
+def _totals(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[int]:
+    return _by_silo("totals", table, _total, problems)
+
+
+def _by_silo(
+    key: str,
+    table: Mapping[str, Any],
+    check: Callable[[object], Any],
+    problems: list[Problem],
+) -> FrozenMapping[Any]:
+    settled: dict[str, Any] = {}
+    for silo, value in _entries(table, problems):
+        if is_name(silo):
+            _try(check, value, (key, silo), settled, problems)
+        else:
+            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            error = PlanError.wrong("a silo's name", expected, silo, fix="name the silo.")
+            problems.append(Problem((key, str(silo)), error))
+    return FrozenMapping(settled)
+
+
+def _public_key(value: object) -> str:
+    if not isinstance(value, str) or decode_base64(value, _KEY_BYTES) is None:
+        raise PlanError.wrong(
+            "a public key",
+            "the base64 text of 32 bytes",
+            value,
+            fix="copy the key that fedparity keygen printed in the silo.",
+        )
+    return str(value)
+
+
+def _total(value: object) -> int:
+    number = as_whole(value, 1, _MOST_RECORDS)
+    if number is None:
+        raise PlanError.wrong(
+            "a total",
+            "a whole number of records of at least 1",
+            value,
+            fix="write the public number of records of the silo, or remove the line.",
+        )
+    return number
+
+
+def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
+    """The mistakes of keys that are right one by one."""
+    problems = []
+    groups, levels = len(settled.get("groups", ())), settled.get("levels", 1)
+    if groups * levels > MOST_VALUES:
+        error = PlanError.too_many_values(groups, levels, MOST_VALUES)
+        problems.append(Problem(("levels",), error))
+    silos = set(settled.get("silos", ()))
+    for table in ("keys", "totals"):
+        for silo in settled.get(table, ()):
+            if silos and silo not in silos and len(problems) < MOST_PROBLEMS:
+                error = PlanError.not_in_roster(table, silo, settled["silos"])
+                problems.append(Problem((table, silo), error))
+    return problems
+
+
+def _unknown(key: object, known: tuple[str, ...]) -> PlanError:
+    from difflib import get_close_matches  # noqa: PLC0415 -- only where something is wrong
+
+    near = get_close_matches(str(key)[:LONGEST_NAME], known, n=1)
+    return PlanError.unknown_key(str(key), known, near[0] if near else None)
+
+
+_TABLES: Mapping[str, Callable[[Mapping[str, Any], list[Problem]], Any]] = {
+    "disclosure": _disclosure,
+    "privacy": _privacy,
+    "keys": _keys,
+    "totals": _totals,
+}

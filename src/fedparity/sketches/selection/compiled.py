@@ -1,0 +1,224 @@
+"""Loops that numba compiles: imported only where it is installed and pays.
+
+Every loop does what its namesake in ``numpy_kernel`` and ``exact_sums`` does, record by record.
+Blocks of places stay in the first level of the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+__all__ = ["count", "count_weighted", "gather", "gather_weighted"]
+
+BLOCK = 1 << 12
+_SKIP, _KEEP, _CANDIDATE, _SUM = 0, 1, 2, 3
+_IMPLICIT = np.int64(1 << 52)
+_MANTISSA = np.int64((1 << 52) - 1)
+_LIMB = np.uint64(0xFFFFFFFF)
+_REST = np.uint64((1 << 48) - 1)
+_SIGN = np.uint64(1 << 63)
+_LOW_27 = np.int64((1 << 27) - 1)
+
+_compiled = njit(nogil=True, cache=True, error_model="numpy")
+
+
+@_compiled
+def _locate_linear(scores, codes, low, scale, top, width, least, most, last, places):
+    for i in range(scores.size):
+        score = scores[i]
+        place = (score - low) * scale + 1.0
+        place = max(0.0, place)
+        place = min(top, place)
+        found = np.int32(place) + np.int32(codes[i]) * width
+        places[i] = found if (score >= least) & (score <= most) else last
+
+
+@_compiled
+def _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, places):
+    for i in range(scores.size):
+        score = scores[i]
+        if (score >= least) & (score <= most):
+            raw = np.uint64(0) if score == 0.0 else np.uint64(bits[i])
+            key = ~raw if raw & _SIGN else raw | _SIGN
+            cell = key >> np.uint64(48)
+            part = (key & _REST) >> np.uint64(shifts[cell])
+            places[i] = np.int32(first[cell]) + np.int32(part) + np.int32(codes[i]) * width
+        else:
+            places[i] = last
+
+
+@_compiled
+def _locate(chosen, bounds, scores, bits, codes, last, places):
+    linear, low, scale, top, first, shifts, width = chosen
+    least, most = bounds
+    if linear:
+        _locate_linear(scores, codes, low, scale, top, width, least, most, last, places)
+    else:
+        _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, places)
+
+
+@_compiled
+def count(chosen, bounds, scores, bits, codes, counts, places):
+    """Count records by place; the last place is for those outside the bounds."""
+    last = np.int32(counts.size - 1)
+    for start in range(0, scores.size, BLOCK):
+        block = scores[start : start + BLOCK]
+        own = places[: block.size]
+        _locate(
+            chosen,
+            bounds,
+            block,
+            bits[start : start + BLOCK],
+            codes[start : start + BLOCK],
+            last,
+            own,
+        )
+        for i in range(own.size):
+            counts[own[i]] += 1
+
+
+@_compiled
+def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, squares, places):
+    """Count records, and sum their weights, by place; those without weight go last."""
+    last = np.int32(counts.size - 1)
+    for start in range(0, scores.size, BLOCK):
+        block = scores[start : start + BLOCK]
+        own = places[: block.size]
+        block_codes = codes[start : start + BLOCK]
+        _locate(chosen, bounds, block, bits[start : start + BLOCK], block_codes, last, own)
+        for i in range(own.size):
+            weight = weights[start + i]
+            if weight > 0.0 and own[i] != last:
+                counts[own[i]] += 1
+                masses[own[i]] += weight
+                squares[block_codes[i]] += weight * weight
+            else:
+                counts[last] += 1
+
+
+@_compiled
+def _mantissa(bits):
+    """The signed mantissa of a float, and the power of two above 2^-1074 that multiplies it."""
+    exponent = (bits >> np.int64(52)) & np.int64(0x7FF)
+    mantissa = bits & _MANTISSA
+    if exponent > 0:
+        mantissa |= _IMPLICIT
+    else:
+        exponent = np.int64(1)
+    return (-mantissa if bits < 0 else mantissa), exponent - np.int64(1)
+
+
+@_compiled
+def _add_shifted(limbs, whole, place):
+    """Add ``whole * 2**place`` to the limbs of one sum."""
+    limb = place >> np.int64(5)
+    shift = np.uint64(place & np.int64(31))
+    size = np.uint64(abs(whole))
+    low = np.int64((size << shift) & _LIMB)
+    rest = size >> (np.uint64(32) - shift)
+    middle, high = np.int64(rest & _LIMB), np.int64(rest >> np.uint64(32))
+    if whole < 0:
+        low, middle, high = -low, -middle, -high
+    limbs[limb] += low
+    limbs[limb + 1] += middle
+    limbs[limb + 2] += high
+
+
+@_compiled
+def _add_value(limbs, bits):
+    mantissa, place = _mantissa(bits)
+    _add_shifted(limbs, mantissa, place)
+
+
+@_compiled
+def _add_product(limbs, first_bits, second_bits):
+    a, a_place = _mantissa(first_bits)
+    b, b_place = _mantissa(second_bits)
+    place = a_place + b_place
+    a_low, a_high = a & _LOW_27, a >> np.int64(27)
+    b_low, b_high = b & _LOW_27, b >> np.int64(27)
+    _add_shifted(limbs, a_low * b_low, place)
+    _add_shifted(limbs, a_high * b_low + a_low * b_high, place + np.int64(27))
+    _add_shifted(limbs, a_high * b_high, place + np.int64(54))
+
+
+@_compiled
+def gather(
+    chosen, bounds, scores, bits, codes, flags, slots, candidates, equal, limbs, places, out
+):
+    """Keep, count or sum records as the flag of their place says; return how many were kept."""
+    kept_scores, kept_codes = out
+    kept, last = 0, np.int32(flags.size - 1)
+    for start in range(0, scores.size, BLOCK):
+        block = scores[start : start + BLOCK]
+        own = places[: block.size]
+        block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
+        _locate(chosen, bounds, block, block_bits, block_codes, last, own)
+        for i in range(own.size):
+            flag = flags[own[i]]
+            if flag != _SKIP:
+                if flag == _SUM:
+                    if limbs.shape[0]:
+                        _add_value(limbs[slots[own[i]]], block_bits[i])
+                    continue
+                if flag == _CANDIDATE:
+                    position = -3 - slots[own[i]]
+                    if block[i] == candidates[position]:
+                        equal[position] += 1
+                        continue
+                kept_scores[kept] = block[i]
+                kept_codes[kept] = block_codes[i]
+                kept += 1
+    return kept
+
+
+@_compiled
+def gather_weighted(
+    chosen,
+    bounds,
+    scores,
+    bits,
+    codes,
+    weights,
+    weight_bits,
+    flags,
+    slots,
+    candidates,
+    equal,
+    limbs,
+    product_limbs,
+    places,
+    out,
+):
+    """Keep, count or sum records with weights; return how many were kept."""
+    kept_scores, kept_codes, kept_weights = out
+    kept, last = 0, np.int32(flags.size - 1)
+    candidate_row = limbs.shape[0] - candidates.size
+    for start in range(0, scores.size, BLOCK):
+        block = scores[start : start + BLOCK]
+        own = places[: block.size]
+        block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
+        _locate(chosen, bounds, block, block_bits, block_codes, last, own)
+        for i in range(own.size):
+            flag = flags[own[i]]
+            if flag == _SKIP or weights[start + i] == 0.0:
+                continue
+            if flag == _SUM:
+                if limbs.shape[0]:
+                    _add_value(limbs[slots[own[i]]], weight_bits[start + i])
+                if product_limbs.shape[0]:
+                    row = product_limbs[slots[own[i]]]
+                    _add_product(row, block_bits[i], weight_bits[start + i])
+                continue
+            if flag == _CANDIDATE:
+                position = -3 - slots[own[i]]
+                if block[i] == candidates[position]:
+                    equal[position] += 1
+                    _add_value(limbs[candidate_row + position], weight_bits[start + i])
+                    continue
+            kept_scores[kept] = block[i]
+            kept_codes[kept] = block_codes[i]
+            kept_weights[kept] = weights[start + i]
+            kept += 1
+    return kept

@@ -1,0 +1,85 @@
+"""Batches dealt to threads, one after the other, so that a busy core delays nobody."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from fedparity.sketches.records import Batch, BatchTask, Records
+
+__all__ = ["Progress", "available_threads", "deal"]
+
+State = TypeVar("State")
+
+Progress = Callable[[int, int | None, str], None]
+"""Called with the rows read so far, the rows to read if known, and what is being done."""
+
+
+def available_threads() -> int:
+    """Return the number of cores that this process may use."""
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+
+
+def deal(
+    records: Records,
+    make: Callable[[], State],
+    work: Callable[[State, Batch], None],
+    *,
+    threads: int,
+    seen: Callable[[int], None],
+) -> list[State]:
+    """Read all batches, and return what each thread has gathered in a state of its own.
+
+    A thread takes the next batch when it is done with its last one. An error in one of them
+    stops the others at their next batch, and is raised.
+    """
+    tasks = _Deck(records.batches())
+
+    def thread() -> State:
+        state = make()
+        for task in tasks:
+            try:
+                batch = task()
+                work(state, batch)
+            except BaseException:
+                tasks.stop()
+                raise
+            seen(batch.scores.size)
+        return state
+
+    if threads == 1:
+        return [thread()]
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(thread) for _ in range(threads)]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # also Ctrl-C: nobody starts another batch
+            tasks.stop()
+            raise
+
+
+class _Deck:
+    """An iterator of tasks that several threads draw from."""
+
+    def __init__(self, tasks: Iterator[BatchTask]) -> None:
+        self._tasks = tasks
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def __iter__(self) -> _Deck:
+        return self
+
+    def __next__(self) -> BatchTask:
+        with self._lock:
+            if self._stopped:
+                raise StopIteration
+            return next(self._tasks)
+
+    def stop(self) -> None:
+        """Give out no further task."""
+        self._stopped = True

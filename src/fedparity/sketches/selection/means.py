@@ -1,0 +1,59 @@
+"""Means of bins, from whole numbers: rounded once, at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+
+from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
+from fedparity.sketches.selection.runs import Cut, Runs
+
+__all__ = ["means_between"]
+
+
+def means_between(
+    runs: Runs, cuts: Sequence[Cut], gap_moments: Sequence[int], total: int
+) -> FloatArray:
+    r"""Return the mean of :math:`Q` over each of k bins, correctly rounded.
+
+    In units of 1/k, the run with mass :math:`m` and mass :math:`b` before it covers
+    :math:`[kb, k(b+m)]`, and bin :math:`\ell` covers :math:`[N(\ell-1), N\ell]`. Runs that no
+    edge cuts lie in one bin with all their mass; those that an edge cuts are shared out.
+
+    Parameters
+    ----------
+    cuts : k - 1 of them
+        The run that each edge falls into.
+    gap_moments : k whole numbers
+        Sums of mass times score of the records in each bin that were not kept.
+    total : int
+        The mass N of all records.
+    """
+    levels = len(cuts) + 1
+    cut_indices = np.array([cut.run for cut in cuts], dtype=np.int64)
+    rows = np.searchsorted(cut_indices, np.arange(runs.scores.size), side="left")
+    rows[cut_indices] = -1
+    moments = [
+        levels * (kept + gap)
+        for kept, gap in zip(runs.moments(rows, levels), gap_moments, strict=True)
+    ]
+    for index, edges in groupby(enumerate(cuts, start=1), key=lambda edge: edge[1].run):
+        _share_out(runs, index, list(edges), moments, total)
+    means = [moment / (total << LOWEST_EXPONENT) for moment in moments]
+    return np.array(means) + 0.0  # no negative zeros
+
+
+def _share_out(
+    runs: Runs, index: int, edges: Sequence[tuple[int, Cut]], moments: list[int], total: int
+) -> None:
+    """Add the parts of one run to the bins between the edges that cut it."""
+    levels, score = len(moments), exact_integer(runs.scores[index])
+    start = levels * edges[0][1].before
+    end = start + levels * runs.mass(index)
+    stops = [*(total * edge for edge, _ in edges), end]
+    for bin_, stop in enumerate(stops, start=edges[0][0] - 1):
+        moments[bin_] += (stop - start) * score
+        start = stop

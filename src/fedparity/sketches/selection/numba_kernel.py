@@ -1,0 +1,102 @@
+"""The two passes compiled by numba: the same bits as NumPy's, several times faster."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.sketches.exact_sums import ExactSums
+from fedparity.sketches.records import Batch
+from fedparity.sketches.selection import compiled as typed_by_numba
+from fedparity.sketches.selection.bucket_maps import BucketMap, KeyMap, LinearMap
+from fedparity.sketches.selection.numpy_kernel import NumpyKernel
+from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
+
+__all__ = ["NumbaKernel"]
+
+compiled: Any = typed_by_numba
+_NO_FIRST, _NO_SHIFTS = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
+_NO_LIMBS = np.zeros((0, 1), dtype=np.int64)
+
+
+class NumbaKernel:
+    """Counting and gathering in compiled loops that hold no lock."""
+
+    name = "numba"
+
+    def __init__(self) -> None:
+        self._plain = NumpyKernel()
+        self._local = threading.local()
+
+    def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
+        """Count the records of a batch by bucket; those that may not be counted, by reason."""
+        if not isinstance(chosen, LinearMap | KeyMap):
+            self._plain.count(chosen, batch, bounds, tally)
+            return
+        common = _arguments(chosen, bounds, batch)
+        before = tally.counts[-1]
+        if batch.weights is None:
+            compiled.count(*common, tally.counts, self._places())
+        else:
+            weighted = (tally.counts, tally.masses, tally.squares)
+            compiled.count_weighted(*common, batch.weights, *weighted, self._places())
+        if tally.counts[-1] != before and not bounds.allow(batch.scores):
+            outside = ~bounds.inside(batch.scores)
+            if batch.weights is not None:
+                outside &= batch.weights > 0
+            tally.leave_out(batch.scores[outside], bounds)
+
+    def gather(
+        self,
+        chosen: BucketMap,
+        batch: Batch,
+        bounds: Bounds,
+        rules: Rules,
+        bag: Bag,
+    ) -> None:
+        """Keep the records of a batch, or add them to sums, as the rules say."""
+        if not isinstance(chosen, LinearMap | KeyMap):
+            self._plain.gather(chosen, batch, bounds, rules, bag)
+            return
+        common = _arguments(chosen, bounds, batch)
+        told = (rules.kept, rules.slots, rules.candidates, bag.equal)
+        rows = batch.scores.size
+        out: tuple[Any, ...] = (np.empty(rows), np.empty(rows, dtype=batch.codes.dtype))
+        if batch.weights is None:
+            sums = (_limbs(bag.values, rows),)
+            kept = compiled.gather(*common, *told, *sums, self._places(), out)
+        else:
+            out = (*out, np.empty(rows))
+            weights = (batch.weights, batch.weights.view(np.int64))
+            limbs = (_limbs(bag.weights, rows), _limbs(bag.products, 3 * rows))
+            kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._places(), out)
+        if kept:
+            bag.kept.append(Batch(*(column[:kept].copy() for column in out)))
+
+    def _places(self) -> npt.NDArray[np.int32]:
+        """Room for the places of a block, one for each thread."""
+        if not hasattr(self._local, "places"):
+            self._local.places = np.empty(compiled.BLOCK, dtype=np.int32)
+        places: npt.NDArray[np.int32] = self._local.places
+        return places
+
+
+def _arguments(chosen: LinearMap | KeyMap, bounds: Bounds, batch: Batch) -> tuple[Any, ...]:
+    width = np.int32(chosen.width)
+    if isinstance(chosen, LinearMap):
+        top = chosen.inner + 1.0
+        map_ = (True, chosen.low, chosen.scale, top, _NO_FIRST, _NO_SHIFTS, width)
+    else:
+        map_ = (False, 0.0, 0.0, 0.0, chosen.first, chosen.shifts, width)
+    limits = (bounds.low, bounds.high)
+    return map_, limits, batch.scores, batch.scores.view(np.int64), batch.codes
+
+
+def _limbs(sums: ExactSums | None, terms: int) -> npt.NDArray[np.int64]:
+    if sums is None:
+        return _NO_LIMBS
+    sums.reserve(terms)
+    return sums.limbs

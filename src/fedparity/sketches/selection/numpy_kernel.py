@@ -1,0 +1,111 @@
+"""The two passes in NumPy: the reference, and what runs where numba is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.records import Batch
+from fedparity.sketches.selection.bucket_maps import BucketMap, Integers
+from fedparity.sketches.selection.state import KEEP, Bag, Bounds, Rules, Tally, taken
+
+__all__ = ["NumpyKernel", "gather_places", "tally_places"]
+
+_BLOCK = 1 << 13
+"""Rows at once: temporaries of 64 kB stay in the cache and in the allocator's hands."""
+
+
+class NumpyKernel:
+    """Counting and gathering, block by block."""
+
+    name = "numpy"
+
+    def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
+        """Count the records of a batch by bucket; those that may not be counted, by reason."""
+        for block in _blocks(batch):
+            tally_places(_places(chosen, block, bounds, tally), block, tally)
+
+    def gather(
+        self,
+        chosen: BucketMap,
+        batch: Batch,
+        bounds: Bounds,
+        rules: Rules,
+        bag: Bag,
+    ) -> None:
+        """Keep the records of a batch, or add them to sums, as the rules say."""
+        for block in _blocks(batch):
+            gather_places(_places(chosen, block, bounds, None), block, rules, bag)
+
+
+def _places(chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None) -> Integers:
+    """The bucket of each record, counted group by group; the last for those left out."""
+    codes = block.codes.astype(np.int64)
+    codes *= chosen.width
+    if bounds.allow(block.scores):
+        places = chosen.buckets(block.scores)
+        places += codes
+    else:
+        allowed = bounds.inside(block.scores)
+        places = chosen.buckets(np.where(allowed, block.scores, 0.0))
+        places += codes
+        places[~allowed] = -1
+        if tally is not None:
+            counted = ~allowed if block.weights is None else ~allowed & (block.weights > 0)
+            tally.leave_out(block.scores[counted], bounds)
+    if block.weights is not None:
+        places[block.weights == 0] = -1  # nobody counts here
+    return places
+
+
+def tally_places(places: Integers, block: Batch, tally: Tally) -> None:
+    """Count records by place; -1 is the last place."""
+    np.add.at(tally.counts, places, 1)
+    if block.weights is not None and tally.masses is not None and tally.squares is not None:
+        np.add.at(tally.masses, places, block.weights)
+        counted = np.where(places == -1, 0.0, block.weights)
+        with np.errstate(over="ignore"):
+            squares = counted * counted
+        tally.squares += np.bincount(block.codes, squares, minlength=tally.squares.size)
+
+
+def gather_places(places: Integers, block: Batch, rules: Rules, bag: Bag) -> None:
+    """Keep records, count those equal to a candidate, and add the others to their sums."""
+    slots = rules.slots[places]
+    kept = np.flatnonzero(slots <= KEEP)
+    if kept.size:
+        if rules.candidates.size:
+            kept = _without_equal(kept, slots[kept], block, rules.candidates, bag)
+        bag.kept.append(taken(block, kept))
+    if bag.values is not None or bag.weights is not None:
+        summed = np.flatnonzero(slots >= 0)
+        if summed.size:
+            rest = taken(block, summed)
+            bag.add_sums(slots[summed].astype(np.int64), rest.scores, rest.weights)
+
+
+def _without_equal(
+    kept: Integers,
+    slots: npt.NDArray[np.int32],
+    block: Batch,
+    candidates: FloatArray,
+    bag: Bag,
+) -> Integers:
+    """Count the records that equal the candidate of their bucket; return the others."""
+    position = KEEP - 1 - slots.astype(np.int64)
+    has_one = position >= 0
+    equal = has_one & (candidates[np.where(has_one, position, 0)] == block.scores[kept])
+    np.add.at(bag.equal, position[equal], 1)
+    if bag.weights is not None and block.weights is not None:
+        first = bag.weights.limbs.shape[0] - candidates.size
+        bag.weights.add(first + position[equal], block.weights[kept[equal]])
+    rest: Integers = kept[~equal]
+    return rest
+
+
+def _blocks(batch: Batch) -> Iterator[Batch]:
+    for start in range(0, batch.scores.size, _BLOCK):
+        yield taken(batch, slice(start, start + _BLOCK))

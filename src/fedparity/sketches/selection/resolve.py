@@ -1,0 +1,117 @@
+"""From kept records to the numbers of a sketch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.exact_sums import ExactSums
+from fedparity.sketches.kinds import Kind
+from fedparity.sketches.selection.bucket_maps import Integers
+from fedparity.sketches.selection.readings import counted_values, weighted_values
+from fedparity.sketches.selection.run import Run
+from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
+from fedparity.sketches.selection.stages import Stage
+from fedparity.sketches.selection.state import Bag, taken
+from fedparity.sketches.selection.targets import MassTargets, RankTargets
+
+__all__ = ["Resolver"]
+
+
+@dataclass(frozen=True, eq=False)
+class Resolver:
+    """The last step: kept records are sorted, and the numbers read off."""
+
+    run: Run
+    kind: Kind
+    last: Stage
+    bag: Bag
+    atoms: FloatArray
+    """Scores that were counted and not kept."""
+    atom_places: Integers
+    """Their buckets."""
+
+    def sketches(
+        self, counts: Integers, levels: Sequence[int]
+    ) -> list[tuple[int | float, FloatArray | None]]:
+        """Return the total and the numbers of each group."""
+        first_row = 0
+        found: list[tuple[int | float, FloatArray | None]] = []
+        for group, (count, wanted) in enumerate(zip(counts.tolist(), levels, strict=True)):
+            targets = self.last.targets[group]
+            if targets is None:
+                found.append((count, None))
+                continue
+            gaps = slice(first_row, first_row + targets.size + 1)
+            first_row = gaps.stop
+            if isinstance(targets, RankTargets):
+                found.append((count, self._counted(group, targets, count, wanted, gaps)))
+            else:
+                found.append(self._weighted(group, targets, wanted, gaps))
+        return found
+
+    def _counted(
+        self, group: int, targets: RankTargets, count: int, levels: int, gaps: slice
+    ) -> FloatArray:
+        own = self._own_atoms(group)
+        scores = _joined([batch.scores[batch.codes == group] for batch in self.bag.kept])
+        return counted_values(
+            CountedRuns.of(scores, self.atoms[own], self.bag.equal[own]),
+            targets,
+            count=count,
+            levels=levels,
+            kind=self.kind,
+            gap_moments=self._value_sums[gaps],
+        )
+
+    def _weighted(
+        self, group: int, targets: MassTargets, levels: int, gaps: slice
+    ) -> tuple[float, FloatArray]:
+        own = self._own_atoms(group)
+        kept = [taken(batch, batch.codes == group) for batch in self.bag.kept]
+        runs = WeightedRuns.of(
+            _joined([batch.scores for batch in kept]),
+            _joined([batch.weights for batch in kept if batch.weights is not None]),
+            self.atoms[own],
+            [self._weight_sums[self.run.sum_rows + position] for position in own.tolist()],
+            self.bag.equal[own],
+        )
+        return weighted_values(
+            runs,
+            targets,
+            levels=levels,
+            kind=self.kind,
+            gap_masses=self._weight_sums[gaps],
+            gap_moments=self._product_sums[gaps],
+        )
+
+    def _own_atoms(self, group: int) -> Integers:
+        """Positions of the candidates of one group that were met, in order of score."""
+        low, high = self.last.buckets.starts[group : group + 2]
+        inside = (self.atom_places >= low) & (self.atom_places < high) & (self.bag.equal > 0)
+        own = np.flatnonzero(inside)
+        return own[np.argsort(self.atoms[own])]
+
+    @cached_property
+    def _value_sums(self) -> list[int]:
+        return _totals(self.bag.values)
+
+    @cached_property
+    def _weight_sums(self) -> list[int]:
+        return _totals(self.bag.weights)
+
+    @cached_property
+    def _product_sums(self) -> list[int]:
+        return _totals(self.bag.products)
+
+
+def _totals(sums: ExactSums | None) -> list[int]:
+    return [] if sums is None else sums.totals()
+
+
+def _joined(parts: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate(parts) if parts else np.zeros(0)

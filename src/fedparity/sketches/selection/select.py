@@ -1,0 +1,174 @@
+"""Exact sketches of all groups of a table in two passes and little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedparity.errors import ScoreError
+from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.sketches.records import Records
+from fedparity.sketches.selection.bucket_maps import Integers
+from fedparity.sketches.selection.dealing import Progress, available_threads
+from fedparity.sketches.selection.kernels import KernelName, choose_kernel
+from fedparity.sketches.selection.passes import count_all, count_parts, gather
+from fedparity.sketches.selection.resolve import Resolver
+from fedparity.sketches.selection.run import Run
+from fedparity.sketches.selection.sampling import first_map, score_sample
+from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, split
+from fedparity.sketches.selection.state import Bag, Bounds, Tally
+from fedparity.sketches.selection.targets import MassTargets, RankTargets, Targets
+
+__all__ = ["Census", "Selected", "select"]
+
+_MOST_KEPT = 1 << 21
+"""Records kept at once; where more would be, their buckets are cut first."""
+_MOST_STAGES = 32
+"""Each stage after the first cuts at least two of the 64 bits of a key's range."""
+_CANDIDATE = 8
+"""A score that a sample shows so often is counted instead of kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class Census:
+    """How many records each group has, before anything of their scores is known."""
+
+    counts: Integers
+    """Records of each group that have a positive weight."""
+    masses: FloatArray
+    """Their total weight, rounded."""
+    effective: FloatArray
+    """The number of equally weighted records that would vary as much."""
+    dropped: int
+    """Rows that were left out, as allowed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Selected:
+    """The sketches of all groups, and how they were found."""
+
+    census: Census
+    totals: tuple[int | float, ...]
+    """The count of each group, or its total weight, correctly rounded."""
+    values: tuple[FloatArray | None, ...]
+    """The numbers of each group's sketch; None where none were asked for, or it has no record."""
+    kernel: str
+    passes: int
+
+
+def select(
+    records: Records,
+    levels: Callable[[Census], Sequence[int]],
+    *,
+    kind: Kind = "quantile",
+    score_range: tuple[float, float] | None = None,
+    levels_hint: int = 100,
+    threads: int | None = None,
+    kernel: KernelName = "auto",
+    progress: Progress | None = None,
+) -> Selected:
+    r"""Return the exact quantiles or bin means of every group, without sorting the records.
+
+    A monotone map sends scores to buckets. The first pass counts them, which tells the bucket
+    of every wanted rank; the second keeps the records of those buckets only, and they are
+    sorted. Sums that means and weights need are kept as whole numbers. So the result does not
+    depend on the order of the records, on threads, or on the kernel: every bit is the same.
+
+    Parameters
+    ----------
+    levels : function of a census to one number of levels per group
+        Called after the first pass; 0 where nothing is wanted of a group.
+    score_range : pair of numbers, optional
+        Scores outside are refused.
+    levels_hint : int
+        About how many levels will be asked for; a matter of speed.
+
+    Raises
+    ------
+    ScoreError
+        If a score is missing, infinite or outside the range.
+    RecordsError
+        If a later pass finds other records than the first.
+
+    Notes
+    -----
+    Precondition: ``records`` can be read more than once. Postcondition: for kind ``quantile``
+    value l is the lowest score up to which at least the share :math:`u_\ell` of the mass lies;
+    for kind ``mean`` it is the float nearest to the mean of bin l.
+    """
+    check_kind(kind)
+    run = Run(
+        records=records,
+        bounds=Bounds() if score_range is None else Bounds(*score_range),
+        kernel=choose_kernel(kernel, records.rows),
+        threads=available_threads() if threads is None else threads,
+        means=kind == "mean",
+        progress=progress,
+    )
+    sample = score_sample(records, run.bounds)
+    buckets = FirstBuckets(first_map(sample, records, levels_hint), len(records.groups))
+    tally = count_all(run, buckets)
+    census = _census(run, tally, buckets)
+    wanted = [int(number) for number in levels(census)]
+    targets = [_targets(run, census, group, number, kind) for group, number in enumerate(wanted)]
+    run.sum_rows = sum(target.size + 1 for target in targets if target is not None)
+    first = narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
+    last, sums = _narrowed(run, first)
+    last, atoms, atom_places = last.with_candidates(sample, _CANDIDATE)
+    bag = gather(run, first, last, atoms)
+    bag.add_earlier_sums(sums)
+    resolver = Resolver(run, kind, last, bag, atoms, atom_places)
+    found = resolver.sketches(census.counts, wanted)
+    return Selected(
+        census,
+        tuple(total for total, _ in found),
+        tuple(values for _, values in found),
+        run.kernel.name,
+        run.passes,
+    )
+
+
+def _masses(tally: Tally) -> FloatArray | None:
+    return None if tally.masses is None else tally.masses[:-1]
+
+
+def _census(run: Run, tally: Tally, buckets: FirstBuckets) -> Census:
+    """Count the groups; raise where a record may not be counted."""
+    dropped = run.records.accept(tally.faults)
+    if tally.outside:
+        total = int(tally.counts.sum())
+        raise ScoreError.outside_range(tally.outside, total, run.bounds.low, run.bounds.high)
+    shape = (len(run.records.groups), buckets.chosen.width)
+    counts = tally.counts[:-1].reshape(shape).sum(axis=1)
+    if tally.masses is None or tally.squares is None:
+        whole = counts.astype(np.float64)
+        return Census(counts, whole, whole, dropped)
+    masses = tally.masses[:-1].reshape(shape).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effective = np.nan_to_num(masses * (masses / tally.squares))
+    return Census(counts, masses, effective, dropped)
+
+
+def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> Targets | None:
+    count = int(census.counts[group])
+    if not levels or not count:
+        return None
+    if run.records.weighted:
+        return MassTargets.of(count, float(census.masses[group]), levels, kind)
+    return RankTargets.of(count, levels, kind)
+
+
+def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
+    """Cut buckets until what is kept fits; return the last stage and the sums so far."""
+    sums, last = run.bag(), first
+    for _ in range(_MOST_STAGES):
+        parts = split(last) if last.volume > _MOST_KEPT else None
+        if parts is None:
+            break
+        tally, more = count_parts(run, first, last, parts)
+        sums.add(more)
+        last = narrow(parts, tally.counts[:-1], _masses(tally), last.targets, sums=run.needs_sums)
+    return last, sums

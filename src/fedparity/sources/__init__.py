@@ -1,0 +1,1 @@
+"""Sources: from any table, in memory or in files, to records that the kernels read."""

@@ -1,0 +1,82 @@
+"""Columns of polars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fedparity.errors import LabelError, ScoreError
+from fedparity.sources.columns import Labels, Numbers
+from fedparity.sources.extras import polars
+from fedparity.sources.numpy_column import number_labels
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["PolarsColumn"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PolarsColumn:
+    """A series."""
+
+    values: pl.Series
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def rows(self, start: int, stop: int) -> PolarsColumn:
+        """Return some of its rows, without a copy."""
+        return PolarsColumn(self.values.slice(start, stop - start))
+
+    def numbers(self, name: str) -> Numbers:
+        """Return its numbers."""
+        series, dtype = self.values, self.values.dtype
+        if dtype.is_decimal():
+            series = series.cast(polars("a polars column").Float64)
+        elif dtype == polars("a polars column").Null:
+            return Numbers(np.zeros(len(series)), np.zeros(len(series), np.bool_))
+        elif not (dtype.is_numeric() or dtype == polars("a polars column").Boolean):
+            raise ScoreError.not_numeric(f"the numbers of column {name!r}", dtype)
+        if series.null_count() == 0:
+            return Numbers(series.to_numpy())
+        valid = series.is_not_null().to_numpy()
+        return Numbers(series.fill_null(strategy="zero").to_numpy(), valid)
+
+    def labels(self, name: str) -> Labels:
+        """Return its labels."""
+        pl = polars("a polars column")
+        dtype = self.values.dtype
+        if dtype == pl.String:
+            distinct = self.values.drop_nulls().unique().sort()
+            codes = self.values.cast(pl.Enum(distinct)).to_physical()
+            return _coded(codes, [text or None for text in distinct.to_list()])
+        if dtype in (pl.Categorical, pl.Enum):
+            return _category_labels(self.values)
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+            raise LabelError.not_a_label(name, dtype)
+        numbers = self.numbers(name)
+        return number_labels(numbers.values, numbers.valid)
+
+    def series(self, name: str) -> pl.Series:
+        """Return it as a polars series, for a filter."""
+        return self.values.alias(name)
+
+
+def _category_labels(series: pl.Series) -> Labels:
+    """Codes are the physical values; only categories that are met have a text."""
+    pl = polars("a polars column")
+    met = series.drop_nulls().unique()
+    texts: list[str | None] = [None]
+    for code, text in zip(met.to_physical().to_list(), met.cast(pl.String).to_list(), strict=True):
+        texts += [None] * (code + 1 - len(texts))
+        texts[code] = text or None
+    return _coded(series.to_physical(), texts)
+
+
+def _coded(codes: pl.Series, texts: list[str | None]) -> Labels:
+    if codes.null_count():
+        codes = codes.cast(polars("a polars column").Int64).fill_null(len(texts))
+    return Labels(codes.to_numpy(), (*texts, None))

@@ -1,0 +1,84 @@
+"""Messages of silos for audits: from a table, with or without disclosure rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fedparity import Cell
+from fedparity.privacy.coarsening import allowed_levels, smallest_cell
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.rounding import round_values
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.sketched_cell import SketchedCell
+
+OFF = Disclosure.off()
+
+
+def make_plan(**options: Any) -> Plan:
+    """A plan of two groups and scores in [0, 1], without disclosure rules unless asked for."""
+    defaults = {"title": "Q4", "groups": ("A", "B"), "score_range": (0.0, 1.0), "disclosure": OFF}
+    return Plan(**(defaults | options))
+
+
+def make_message(plan: Plan, silo: str, cells: list[SketchedCell], **options: Any) -> SiloSketch:
+    """The message of one silo with these cells."""
+    return SiloSketch(
+        plan=plan.digest,
+        silo=silo,
+        kind=plan.sketch,
+        cells=cells,
+        **({"guarantee": plan.guarantee, "software": "fedparity 0.1.0"} | options),
+    )
+
+
+def make_cell(plan: Plan, group: Any, scores: Any) -> SketchedCell:
+    """What a silo that follows the plan's rules says of these scores."""
+    rules, count = plan.disclosure, len(scores)
+    if count == 0 and rules.minimum_cell == 1:
+        return SketchedCell.empty(group)
+    if count < smallest_cell(rules, kind=plan.sketch):
+        return SketchedCell.kept_back(group, "small")
+    levels = allowed_levels(count, plan.levels, rules, kind=plan.sketch)
+    values = Cell.from_scores(scores, levels=levels, kind=plan.sketch).values
+    return SketchedCell(
+        group=group, count=count, values=round_values(values, plan.score_range, rules.rounding)
+    )
+
+
+def make_messages(plan: Plan, scores: Any, groups: Any, silos: Any) -> list[SiloSketch]:
+    """The messages of all silos of a table; silos are named by their text."""
+    scores, groups, silos = map(np.asarray, (scores, groups, silos))
+    return [
+        make_message(
+            plan,
+            str(silo),
+            [make_cell(plan, g, scores[(silos == silo) & (groups == g)]) for g in plan.groups],
+        )
+        for silo in np.unique(silos)
+    ]
+
+
+def make_table(
+    seed: int, *, size: int = 1200, silos: int = 3, gap: float = 2.0
+) -> tuple[Any, ...]:
+    """Scores in [0, 1] of groups A and B in a few silos: B is higher, and is in later silos."""
+    random = np.random.default_rng(seed)
+    second = random.random(size) < 0.5
+    where = np.minimum(random.binomial(silos, 0.4 + 0.2 * second), silos - 1)
+    scores = random.beta(2 + gap * second + where / 2, 4)
+    return scores, np.where(second, "B", "A"), np.array([f"s{j}" for j in where])
+
+
+@st.composite
+def audited_tables(draw: st.DrawFn, max_size: int = 60) -> tuple[Any, ...]:
+    """Draw the records of a few silos, in which both groups occur often enough to be released."""
+    values = draw(st.sampled_from([st.floats(0, 1), st.integers(0, 4).map(lambda i: i / 4)]))
+    size = draw(st.integers(24, max_size))
+    scores = draw(st.lists(values, min_size=size, max_size=size))
+    groups = draw(st.lists(st.sampled_from("AB"), min_size=size - 24, max_size=size - 24))
+    silos = draw(st.lists(st.sampled_from("xyz"), min_size=size - 24, max_size=size - 24))
+    return scores, ["A"] * 12 + ["B"] * 12 + groups, ["x"] * 24 + silos

@@ -1,0 +1,88 @@
+"""Every result that the code writes is one by the published schema."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from jsonschema import Draft202012Validator
+from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
+
+from fedparity.auditing.audit import audit
+from fedparity.protocol.sketched_cell import SketchedCell
+
+SCHEMA = json.loads(
+    files("fedparity.protocol").joinpath("schemas/audit-1.json").read_text("utf-8")
+)
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def incomplete():
+    plan = make_plan(disclosure={}, silos=["s0", "s1", "s2", "gone", "tiny"], totals={"gone": 9})
+    tiny = [make_cell(plan, "A", [0.5] * 20), SketchedCell.kept_back("B", "small")]
+    return plan, [
+        *make_messages(plan, *make_table(1)),
+        make_message(plan, "tiny", tiny, rows_dropped=3),
+    ]
+
+
+def intersections():
+    plan = make_plan(groups=((1, True), (2, False)), levels=2)
+    cells = [SketchedCell(group=group, count=20.5, values=[0.1, 0.2]) for group in plan.groups]
+    return plan, [make_message(plan, "only", cells)]
+
+
+def of_a_table(silos=3, **options):
+    plan = make_plan(**options)
+    return plan, make_messages(plan, *make_table(2, silos=silos))
+
+
+KINDS = {
+    "default rules": lambda: of_a_table(disclosure={}, review_level=0.01),
+    "order 1": lambda: of_a_table(order=1, estimator="exact"),
+    "bin means, trimmed": lambda: of_a_table(sketch="mean", estimator="exact", trim=0.05),
+    "one silo": lambda: of_a_table(silos=1),
+    "incomplete": incomplete,
+    "intersections and weights": intersections,
+    "whole numbers": lambda: of_a_table(score_range=(0, 1), review_level=1),
+}
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_of_every_kind_are_valid(kind):
+    result = audit(*KINDS[kind](), redraws=20)
+
+    assert list(VALIDATOR.iter_errors(json.loads(result.to_json()))) == []
+
+
+def objects(schema):
+    """All objects with fields that a schema describes."""
+    if isinstance(schema, dict):
+        if "properties" in schema:
+            yield schema
+        for part in schema.values():
+            yield from objects(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from objects(part)
+
+
+def test_no_field_is_optional_and_none_is_unknown():
+    for described in objects(SCHEMA):
+        assert described["required"] == list(described["properties"])
+        assert described["additionalProperties"] is False
+
+
+def test_the_schema_refuses_what_the_reader_refuses():
+    document = json.loads(audit(*of_a_table(), redraws=20).to_json())
+    for name in document:
+        shorter = {key: value for key, value in document.items() if key != name}
+
+        assert not VALIDATOR.is_valid(shorter)
+    assert not VALIDATOR.is_valid({**document, "surprise": 1})
+    assert not VALIDATOR.is_valid(
+        {**document, "disparity": {**document["disparity"], "verdict": "pass"}}
+    )

@@ -1,0 +1,111 @@
+"""What the code writes, the JSON Schemas accept; what they refuse, the code refuses."""
+
+import json
+import tomllib
+
+import pytest
+from benchmarks.fuzz import Samples, change_document
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from tests.protocol_strategies import messages, plans
+from tests.strategies import half
+from tests.unit.protocol import test_message
+from tests.unit.protocol.test_plan import WRONG
+from tests.unit.protocol.test_plan_files import DESIGN
+
+import fedparity as fp
+from fedparity.protocol.json_schemas import SCHEMAS, schema
+
+PLAN = Draft202012Validator(schema("plan"))
+SKETCH = Draft202012Validator(schema("sketch"))
+SAMPLES = Samples()
+BEYOND_A_SCHEMA = {
+    "no JSON",
+    "a silo of two lines",
+    "a group twice",
+    "more levels than values",
+    "fewer levels than values",
+    "levels with a fraction",  # 3.0 is an integer for a schema
+    "enormous levels",
+    "NaN among the values",
+    "an infinity among the values",
+    "decreasing values",
+    "a signature with a line end",  # $ matches before a line end in Python
+}
+"""Mistakes that only the code can find."""
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schemas_are_valid_schemas(name):
+    Draft202012Validator.check_schema(schema(name))
+
+
+def test_an_unknown_schema_is_refused():
+    with pytest.raises(fp.OptionError, match="'plan', 'sketch', 'audit'"):
+        schema("result")
+
+
+@half
+@given(plans())
+def test_written_plans_are_accepted_as_json_and_as_toml(plan):
+    PLAN.validate(plan.to_dict())
+    PLAN.validate(tomllib.loads(plan.to_toml()))
+
+
+def test_the_plan_of_the_design_is_accepted():
+    PLAN.validate(tomllib.loads(DESIGN))
+
+
+@half
+@given(st.data())
+def test_written_messages_are_accepted(data):
+    sketch = data.draw(messages(data.draw(plans())))
+
+    SKETCH.validate(json.loads(sketch.to_bytes()))
+
+
+def test_signed_messages_are_accepted():
+    for _, sketch in SAMPLES.messages:
+        SKETCH.validate(json.loads(sketch.to_bytes()))
+
+
+@pytest.mark.parametrize("name", sorted(test_message.REFUSED.keys() - BEYOND_A_SCHEMA))
+def test_wrong_messages_are_refused_by_the_schema_too(name):
+    assert not SKETCH.is_valid(json.loads(test_message.REFUSED[name]))
+
+
+def test_most_wrong_plans_are_refused_by_the_schema_too():
+    """Texts that coincide, rosters and lone control characters are beyond a schema."""
+    base = fp.Plan.from_toml(DESIGN).to_dict()
+    printable = [changes for name, changes in WRONG.items() if "googol" not in name]
+    refused = [not PLAN.is_valid({**base, **changes}) for changes in printable]
+
+    assert sum(refused) > 0.6 * len(refused)
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(SAMPLES.messages), st.randoms(use_true_random=False))
+def test_what_the_schema_refuses_the_code_refuses(sample, random):
+    _, sketch = sample
+    changed = change_document(sketch.to_dict(), random)
+
+    try:
+        fp.SiloSketch.from_bytes(json.dumps(changed).encode())
+    except fp.MessageError:
+        return
+
+    assert SKETCH.is_valid(changed)
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(SAMPLES.plans), st.randoms(use_true_random=False))
+def test_what_the_plan_schema_refuses_the_code_refuses(plan, random):
+    changed = change_document(plan.to_dict(), random)
+
+    try:
+        fp.Plan.from_dict(changed)
+    except fp.PlanError:
+        return
+
+    assert PLAN.is_valid({key: value for key, value in changed.items() if value is not None})

@@ -1,0 +1,130 @@
+"""Hypothesis strategies for plans, messages and documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
+
+from fedparity import Plan, SiloSketch, SketchedCell
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+"""Any finite float, down to the subnormal ones."""
+
+names = st.text(
+    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cf")), min_size=1, max_size=12
+)
+"""Names of silos and groups, in any script."""
+
+integers = st.integers(-(2**53) + 1, 2**53 - 1)
+
+documents = st.recursive(
+    st.none() | st.booleans() | integers | finite | st.text(max_size=8).filter(str.isprintable),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+"""Anything that JSON can hold."""
+
+labels = st.one_of(names, integers, st.booleans())
+
+
+def text_of(label: Any) -> Any:
+    """The text a label is compared by, written anew."""
+    if isinstance(label, tuple):
+        return tuple(text_of(part) for part in label)
+    return {True: "true", False: "false"}[label] if isinstance(label, bool) else str(label)
+
+
+groups = st.one_of(
+    st.lists(labels, min_size=2, max_size=5, unique_by=text_of),
+    st.lists(st.tuples(labels, labels), min_size=2, max_size=4, unique_by=text_of),
+)
+"""The groups of a plan: plain labels, or intersections of two columns."""
+
+score_ranges = (
+    st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.sampled_from([1, 1, 1e13, 1e130]))
+    .map(lambda drawn: (min(drawn[:2]) * drawn[2], max(drawn[:2]) * drawn[2]))
+    .filter(lambda ends: ends[0] < ends[1])
+)
+
+public_keys = st.binary(min_size=32, max_size=32).map(
+    lambda data: __import__("base64").b64encode(data).decode()
+)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    """Draw a plan with any of its keys."""
+    silos = draw(st.none() | st.lists(names, min_size=1, max_size=4, unique=True))
+    owners = names if silos is None else st.sampled_from(silos)
+    return Plan(
+        title=draw(names),
+        groups=draw(groups),
+        score_range=draw(score_ranges),
+        levels=draw(st.integers(1, 20)),
+        sketch=draw(st.sampled_from(["quantile", "mean"])),
+        estimator=draw(st.sampled_from(["grid", "exact"])),
+        order=draw(st.sampled_from([1, 2])),
+        review_level=draw(st.none() | st.floats(1e-9, 10)),
+        trim=draw(st.sampled_from([0, 0.01, 0.25])),
+        silos=silos,
+        disclosure=draw(
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "minimum_cell": st.integers(1, 50),
+                    "records_per_level": st.integers(0, 20),
+                    "rounding": st.sampled_from([0, 0.001, 0.1]),
+                },
+            )
+        ),
+        privacy=draw(
+            st.none()
+            | st.just({"mode": "secure", "threshold": 3})
+            | st.fixed_dictionaries(
+                {"mode": st.sampled_from(["dp", "secure+dp"]), "epsilon": st.floats(0.01, 10)},
+                optional={
+                    "bins": st.integers(2, 4096),
+                    "dose": st.sampled_from(["full", "split"]),
+                },
+            )
+        ),
+        keys=draw(st.dictionaries(owners, public_keys, max_size=2)),
+        totals=draw(st.dictionaries(owners, st.integers(1, 10**9), max_size=2)),
+    )
+
+
+@st.composite
+def cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
+    """Draw a cell that fits the plan: with values, withheld, or empty where that may be said."""
+    shape = draw(st.sampled_from(["values", "values", "small", "complementary", "empty"]))
+    if shape in ("small", "complementary"):
+        return SketchedCell.kept_back(group, shape)
+    if shape == "empty" and plan.disclosure.minimum_cell == 1:
+        return SketchedCell.empty(group)
+    scores = st.floats(*plan.score_range)
+    values = sorted(draw(st.lists(scores, min_size=1, max_size=plan.levels)))
+    return SketchedCell(
+        group=group,
+        count=draw(st.integers(1, 10**12) | st.floats(1e-3, 1e12)),
+        values=np.array(values),
+        rank_error=draw(st.sampled_from([0, 0.01])),
+    )
+
+
+@st.composite
+def messages(draw: st.DrawFn, plan: Plan) -> SiloSketch:
+    """Draw a message that answers the plan; unsigned."""
+    return SiloSketch(
+        plan=plan.digest,
+        silo=draw(names if plan.silos is None else st.sampled_from(plan.silos)),
+        kind=plan.sketch,
+        cells=[draw(cells(plan, group)) for group in plan.groups],
+        rows_dropped=draw(st.integers(0, 1000)),
+        guarantee=plan.guarantee,
+        software="fedparity 0.1.0",
+    )

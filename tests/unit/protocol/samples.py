@@ -1,0 +1,51 @@
+"""One small plan and one message that answers it, to be changed by a test."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from fedparity import Plan, SiloSketch, SketchedCell
+
+SECRET = 0.123456789
+"""A score that must not be printed."""
+
+
+def plan(**changes: Any) -> Plan:
+    options = {"title": "Q4", "groups": ["A", "B"], "score_range": (0, 1), "levels": 3}
+    return Plan(**{**options, **changes})
+
+
+def cell(**changes: Any) -> SketchedCell:
+    return SketchedCell(**{"group": "A", "count": 40, "values": [SECRET, 0.5, 0.75], **changes})
+
+
+def message(answered: Plan | None = None, **changes: Any) -> SiloSketch:
+    answered = answered or plan()
+    options = {
+        "plan": answered.digest,
+        "silo": "aurora",
+        "kind": answered.sketch,
+        "cells": [cell(), SketchedCell.kept_back("B", "small")],
+        "guarantee": answered.guarantee,
+        "software": "fedparity 0.1.0",
+    }
+    return SiloSketch(**{**options, **changes})
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """The JSON of the message, with some fields changed; one that is ... is left out."""
+    fields = {**message().to_dict(), **changes}
+    return {name: value for name, value in fields.items() if value is not ...}
+
+
+def with_cell(**changes: Any) -> dict[str, Any]:
+    """The JSON of the message, with some fields of its first cell changed."""
+    first = {**cell().to_dict(), **changes}
+    second = message().to_dict()["cells"][1]
+    kept = {name: value for name, value in first.items() if value is not ...}
+    return document(cells=[kept, second])
+
+
+def encoded(fields: object) -> bytes:
+    return json.dumps(fields).encode()

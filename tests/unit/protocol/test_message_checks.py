@@ -1,0 +1,114 @@
+"""A message that does not answer the plan is refused, each with its own words."""
+
+import pytest
+from tests.unit.protocol.samples import SECRET, cell, message, plan
+
+import fedparity as fp
+
+SMALL = fp.SketchedCell.kept_back("B", "small")
+ROSTER = plan(silos=["aurora", "bayside"])
+PRIVATE = plan(privacy={"mode": "dp", "epsilon": 1})
+
+REFUSED = {
+    "another plan": (plan(title="Q3"), {"plan": plan().digest}, "answered another plan"),
+    "a changed plan": (plan(levels=2), {"plan": plan().digest}, "answered another plan"),
+    "another kind": (plan(), {"kind": "mean"}, "sent mean sketches"),
+    "a silo outside the roster": (ROSTER, {"silo": "Aurora"}, "not among the 2 silos"),
+    "another order of groups": (plan(), {"cells": [SMALL, cell()]}, "the groups 'B', 'A'"),
+    "a group too few": (
+        plan(groups=["A", "B", "C"]),
+        {},
+        "the plan has 'A', 'B', 'C', in this order",
+    ),
+    "a label of another type": (
+        plan(groups=[1, "B"]),
+        {"cells": [cell(group=True), SMALL]},
+        "the groups True, 'B'",
+    ),
+    "too many levels": (
+        plan(levels=2),
+        {},
+        "3 levels for group 'A', but the plan allows 2",
+    ),
+    "a value too low": (plan(score_range=(0.2, 1)), {}, "1 values of silo 'aurora'"),
+    "values too high": (plan(score_range=(0, 0.2)), {}, "2 values of silo 'aurora'"),
+    "an empty cell that shows": (
+        plan(),
+        {"cells": [cell(), fp.SketchedCell.empty("B")]},
+        "must look like any small cell",
+    ),
+    "a weaker rule": (
+        plan(),
+        {"guarantee": {**plan().guarantee, "minimum_cell": 5}},
+        "applied minimum_cell = 5",
+    ),
+    "a rule that is a boolean": (
+        plan(disclosure={"minimum_cell": 1}),
+        {"guarantee": {**plan().guarantee, "minimum_cell": True}},
+        "applied minimum_cell = True",
+    ),
+    "a rule left out": (plan(), {"guarantee": {"mode": "none"}}, "applied minimum_cell = None"),
+    "no noise": (PRIVATE, {"guarantee": plan().guarantee}, "applied mode = 'none'"),
+    "less noise": (
+        PRIVATE,
+        {"guarantee": {**PRIVATE.guarantee, "epsilon": 3.0}},
+        "applied epsilon = 3.0, but the plan asks for 1.0",
+    ),
+}
+
+
+@pytest.mark.parametrize(("asked", "changes", "words"), REFUSED.values(), ids=REFUSED.keys())
+def test_it_is_refused(asked, changes, words):
+    with pytest.raises(fp.MessageError) as caught:
+        fp.check_message(asked, message(asked, **changes))
+
+    assert words in caught.value.message
+    assert caught.value.message.endswith(".")
+    assert str(SECRET) not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        plan(),
+        ROSTER,
+        PRIVATE,
+        plan(levels=100),
+        plan(score_range=(SECRET, 0.75)),
+        plan(disclosure=fp.Plan.from_toml(plan().to_toml()).disclosure),
+    ],
+)
+def test_a_message_that_answers_is_accepted(asked):
+    fp.check_message(asked, message(asked))
+
+
+def test_an_empty_cell_may_show_where_nothing_is_small():
+    asked = plan(disclosure={"minimum_cell": 1})
+
+    fp.check_message(asked, message(asked, cells=[cell(), fp.SketchedCell.empty("B")]))
+
+
+def test_a_message_may_state_more_than_is_asked():
+    fp.check_message(plan(), message(guarantee={**plan().guarantee, "weighted": True}))
+
+
+def test_two_messages_of_one_silo_are_refused():
+    others = [message(silo="bayside"), message(), message(rows_dropped=1)]
+
+    with pytest.raises(fp.MessageError, match="'aurora' sent two different messages"):
+        fp.check_messages(plan(), others)
+
+
+def test_the_same_message_twice_has_its_own_words():
+    with pytest.raises(fp.MessageError, match="'aurora' was given twice"):
+        fp.check_messages(plan(), [message(), message(silo="bayside"), message()])
+
+
+def test_messages_that_answer_are_accepted_in_any_number():
+    fp.check_messages(plan(), [])
+    fp.check_messages(plan(), (message(silo=f"silo {number}") for number in range(5)))
+
+
+def test_the_first_wrong_message_is_refused():
+    with pytest.raises(fp.MessageError, match="'bayside' sent mean"):
+        fp.check_messages(plan(), [message(), message(silo="bayside", kind="mean")])

@@ -1,0 +1,198 @@
+"""A plan is valid once built, and one digest stands for it."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from tests.unit.protocol.samples import plan
+
+import fedparity as fp
+from fedparity.privacy.disclosure import Disclosure
+
+KEY = "A" * 43 + "="
+
+WRONG = {
+    "no title": {"title": ""},
+    "a title of two lines": {"title": "a\nb"},
+    "a long title": {"title": "x" * 201},
+    "a title that turns the text around": {"title": "Q4 \u202e"},
+    "one group": {"groups": ["A"]},
+    "no list of groups": {"groups": "AB"},
+    "a thousand and one groups": {"groups": list(range(1001))},
+    "a fractional label": {"groups": ["A", 0.5]},
+    "an empty label": {"groups": ["A", ""]},
+    "a huge label": {"groups": ["A", 2**53]},
+    "a label and an intersection": {"groups": ["A", ("B", "C")]},
+    "intersections of two widths": {"groups": [("A", "B"), ("A", "B", "C")]},
+    "an intersection of one": {"groups": [("A",), ("B",)]},
+    "a group twice": {"groups": ["A", "B", "A"]},
+    "one text as text and as number": {"groups": ["1", 1]},
+    "one text as text and as boolean": {"groups": ["true", True]},
+    "one intersection twice": {"groups": [("1", True), (1, "true")]},
+    "a range upside down": {"score_range": (1, 0)},
+    "an empty range": {"score_range": (1, 1)},
+    "an endless range": {"score_range": (0, float("inf"))},
+    "a range of NaN": {"score_range": (0, float("nan"))},
+    "a range of texts": {"score_range": ("0", "1")},
+    "a range of three": {"score_range": (0, 1, 2)},
+    "scores that cannot be squared": {"score_range": (0, 1e200)},
+    "no level": {"levels": 0},
+    "a boolean of levels": {"levels": True},
+    "half a level": {"levels": 10.5},
+    "too many levels": {"levels": 100_001},
+    "too many values": {"levels": 100_000, "groups": list(range(21))},
+    "an unknown sketch": {"sketch": "median"},
+    "an unknown estimator": {"estimator": "magic"},
+    "order 3": {"order": 3},
+    "order True": {"order": True},
+    "a review level of zero": {"review_level": 0},
+    "an endless review level": {"review_level": float("inf")},
+    "a trim of a half": {"trim": 0.5},
+    "a negative trim": {"trim": -0.1},
+    "an empty roster": {"silos": []},
+    "a silo twice": {"silos": ["a", "a"]},
+    "a silo without a name": {"silos": [""]},
+    "a silo with a control character": {"silos": ["a\x07"]},
+    "half a character": {"silos": ["\ud800"]},
+    "a roster that is a text": {"silos": "aurora"},
+    "a minimum cell of zero": {"disclosure": {"minimum_cell": 0}},
+    "a minimum cell of a googol": {"disclosure": {"minimum_cell": 16**5000}},
+    "rounding of a half": {"disclosure": {"rounding": 0.5}},
+    "an unknown rule": {"disclosure": {"rouding": 0.1}},
+    "disclosure that is a number": {"disclosure": 11},
+    "no mode": {"privacy": {"epsilon": 1}},
+    "dp without epsilon": {"privacy": {"mode": "dp"}},
+    "secure with epsilon": {"privacy": {"mode": "secure", "epsilon": 1}},
+    "epsilon zero": {"privacy": {"mode": "dp", "epsilon": 0}},
+    "an unknown mode": {"privacy": {"mode": "magic"}},
+    "an unknown privacy key": {"privacy": {"mode": "dp", "epsilon": 1, "delta": 1e-6}},
+    "one bin": {"privacy": {"mode": "dp", "epsilon": 1, "bins": 1}},
+    "an unknown unit": {"privacy": {"mode": "dp", "epsilon": 1, "unit": "person"}},
+    "a short key": {"keys": {"a": "AAAA"}},
+    "a key with spaces": {"keys": {"a": KEY + " "}},
+    "a key whose last bits are not zero": {"keys": {"a": "A" * 42 + "B="}},
+    "a key that is a number": {"keys": {"a": 3}},
+    "a key outside the roster": {"silos": ["a"], "keys": {"b": KEY}},
+    "a total of zero": {"totals": {"a": 0}},
+    "a total that is no number": {"totals": {"a": "900"}},
+    "a total outside the roster": {"silos": ["a"], "totals": {"b": 9}},
+}
+
+
+@pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_plan_is_refused_with_a_fix(changes):
+    with pytest.raises(fp.PlanError) as caught:
+        plan(**changes)
+
+    sentence, fix = str(caught.value).split("\nfix: ")
+    assert sentence.endswith(".")
+    assert fix
+    assert len(sentence) < 400
+
+
+def test_what_is_built_is_kept_in_one_form():
+    built = plan(
+        groups=np.array(["A", "B"]).tolist(),
+        score_range=[np.float64(-0.0), 1],
+        levels=np.int64(7),
+        disclosure={"minimum_cell": 5},
+        privacy={"mode": "dp", "epsilon": 1, "bins": 32},
+        silos=["x"],
+        totals={"x": np.int64(3)},
+    )
+
+    assert built.groups == ("A", "B")
+    assert str(built.score_range) == "(0.0, 1.0)"
+    assert type(built.levels) is int
+    assert built.disclosure == Disclosure(minimum_cell=5)
+    assert built.privacy == fp.PrivacyTerms(mode="dp", epsilon=1.0, extra={"bins": 32})
+    assert built.totals == {"x": 3}
+
+
+def test_labels_of_numpy_become_plain_ones():
+    built = plan(groups=list(np.array([1, 2])))
+
+    assert [type(group) for group in built.groups] == [int, int]
+
+
+def test_a_plan_cannot_be_changed():
+    with pytest.raises(TypeError):
+        plan(totals={"x": 3}).totals["x"] = 4
+    with pytest.raises(AttributeError):
+        plan().levels = 4
+
+
+def test_a_stated_default_and_an_absent_one_have_one_digest():
+    stated = plan(
+        disclosure={"minimum_cell": 11}, order=2, trim=0.0, keys={}, score_range=(0.0, 1)
+    )
+
+    assert stated == plan()
+    assert stated.digest == plan().digest
+
+
+def test_the_digest_is_that_of_the_canonical_bytes():
+    """Pinned: a change of it would make every sketch answer another plan."""
+    assert plan().digest == (
+        "sha256:03501aad03e0e1ee374cad3d34b53b9ca919a56e9669d76aee8ac2fa5c14f6bc"
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "Q5"},
+        {"groups": ["B", "A"]},
+        {"score_range": (0, 2)},
+        {"levels": 4},
+        {"sketch": "mean"},
+        {"estimator": "exact"},
+        {"order": 1},
+        {"review_level": 0.1},
+        {"trim": 0.1},
+        {"silos": ["x"]},
+        {"disclosure": {"rounding": 0}},
+        {"privacy": {"mode": "secure"}},
+        {"keys": {"x": KEY}},
+        {"totals": {"x": 3}},
+        {"groups": ["A", True]},
+    ],
+)
+def test_every_key_counts_for_the_digest(changes):
+    assert plan(**changes).digest != plan().digest
+
+
+def test_labels_of_other_types_give_another_digest():
+    assert plan(groups=[True, False]).digest != plan(groups=[1, 0]).digest
+
+
+def test_the_guarantee_states_every_rule():
+    private = plan(privacy={"mode": "dp", "epsilon": 0.5})
+
+    assert plan().guarantee == {
+        "mode": "none",
+        "minimum_cell": 11,
+        "records_per_level": 10,
+        "rounding": 0.001,
+    }
+    assert private.guarantee == {**plan().guarantee, "mode": "dp", "epsilon": 0.5}
+
+
+def test_plans_survive_pickling_and_copying():
+    built = plan(silos=["x"], totals={"x": 3}, privacy={"mode": "secure", "threshold": 2})
+
+    assert pickle.loads(pickle.dumps(built)) == built  # noqa: S301
+    assert copy.deepcopy(built).digest == built.digest
+    assert hash(built) == hash(copy.copy(built))
+
+
+def test_a_plan_prints_on_one_line():
+    assert repr(plan()) == f"Plan('Q4', 2 groups, 3 levels, {plan().digest[:15]}…)"
+
+
+def test_privacy_terms_are_checked_on_their_own():
+    with pytest.raises(fp.PlanError, match="epsilon"):
+        fp.PrivacyTerms(mode="dp")
+    with pytest.raises(fp.PlanError, match="'noise'"):
+        fp.PrivacyTerms(mode="secure", extra={"noise": 1})
