@@ -37,6 +37,7 @@ from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
 from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
 from fedparity.diagnostics.rates import GroupRate, Ratio
 from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
+from fedparity.engines.in_process import simulate
 from fedparity.errors import (
     CellError,
     DisclosureError,
@@ -53,6 +54,7 @@ from fedparity.errors import (
     MassError,
     MessageError,
     MissingExtraError,
+    MissingSiloError,
     OptionError,
     OutputError,
     PlanError,
@@ -62,6 +64,7 @@ from fedparity.errors import (
     SignatureError,
     TableError,
 )
+from fedparity.experiments.allocations import Allocation, allocate
 from fedparity.federated.centers import centers
 from fedparity.federated.estimate import Estimate, estimate
 from fedparity.federated.federation import Federation
@@ -82,6 +85,7 @@ from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import Mistake, check_plan
 from fedparity.protocol.privacy_terms import PrivacyTerms
 from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.releasing.sketch import sketch
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.discretised import (
     bin_averaged_disparity,
@@ -91,10 +95,10 @@ from fedparity.sketches.discretised import (
 )
 from fedparity.sketches.levels import midpoints
 from fedparity.sketches.reduce import bin_means, quantile_values
-
-__version__ = "0.1.0"
+from fedparity.version import __version__
 
 __all__ = [
+    "Allocation",
     "Assessment",
     "Attribution",
     "AuditResult",
@@ -128,6 +132,7 @@ __all__ = [
     "MessageError",
     "Method",
     "MissingExtraError",
+    "MissingSiloError",
     "Mistake",
     "OptionError",
     "OutputError",
@@ -152,6 +157,7 @@ __all__ = [
     "TriangleTerms",
     "Weights",
     "__version__",
+    "allocate",
     "assess",
     "at_threshold",
     "attribute",
@@ -189,6 +195,8 @@ __all__ = [
     "riemann_disparity",
     "scoring_rates",
     "share_errors",
+    "simulate",
+    "sketch",
     "step_law",
     "tail_rates",
     "wasserstein",

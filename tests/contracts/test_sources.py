@@ -155,7 +155,7 @@ def test_intersections_and_weights(make, rows, tmp_path):
 
 
 @every_source
-@pytest.mark.parametrize("groups", [(True, False), ("false", "true"), ("True", "False")])
+@pytest.mark.parametrize("groups", [(True, False), ("False", "True")])
 def test_boolean_labels(make, groups, rows, tmp_path):
     reading = read(make(rows, tmp_path), group="smoker", groups=groups)
 
@@ -164,7 +164,7 @@ def test_boolean_labels(make, groups, rows, tmp_path):
 
 
 @every_source
-@pytest.mark.parametrize("groups", [(1, 2, 10), ("10", "2", "1"), (1.0, 2.0, 10.0)])
+@pytest.mark.parametrize("groups", [(1, 2.0, 10), ("10", "2", "1")])
 def test_whole_numbers_as_labels(make, groups, rows, tmp_path):
     reading = read(make(rows, tmp_path), group="band", groups=groups)
 

@@ -5,7 +5,8 @@ import pytest
 
 import fedparity as fp
 from fedparity.diagnostics.bootstrap import bootstrap, default_redraws
-from fedparity.diagnostics.resampling import Resampler, GammaVariables
+from fedparity.diagnostics.gamma_variables import GammaVariables
+from fedparity.diagnostics.resampling import Resampler
 
 
 def beta_federation(seed, *, silos=4, cell=300, levels=50, kind="quantile", gap=3.0):

@@ -35,6 +35,7 @@ from fedparity.federated.pairs import Pair
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.version import SOFTWARE
 
 __all__ = ["Findings", "compose"]
 
@@ -58,8 +59,6 @@ class Findings:
 
 def compose(found: Findings) -> AuditResult:
     """Return the result of an audit."""
-    from fedparity import __version__  # noqa: PLC0415 -- the package is complete by now
-
     assessment = found.assessment
     return AuditResult(
         schema=SCHEMA,
@@ -88,7 +87,7 @@ def compose(found: Findings) -> AuditResult:
         silos=_silos(found),
         guarantee=FrozenMapping(found.plan.guarantee),
         warnings=audit_warnings(found.plan, found.messages, found.unseen) + assessment.warnings,
-        software=f"fedparity {__version__}",
+        software=SOFTWARE,
         confidence=assessment.confidence,
         redraws=assessment.redraws,
         seed=assessment.seed,

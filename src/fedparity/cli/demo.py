@@ -1,58 +1,65 @@
-"""``fedparity demo``: five hospitals that look fair one by one, and are not together."""
+"""``fedparity demo``: a whole audit in a folder that one can explore."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+import shutil
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
 
 import click
 import numpy as np
 
-from fedparity.diagnostics.attribution import Attribution, attribute
-from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms, decompose
-from fedparity.diagnostics.influence import SiloInfluence, influences
-from fedparity.diagnostics.local import LocalAudit, local_audits
-from fedparity.federated.estimate import Estimate, estimate
-from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
-from fedparity.federated.pairs import Pair, pairs
+from fedparity.auditing.audit import audit
+from fedparity.cli.audit_text import audit_text
+from fedparity.cli.demo_data import Hospital, demo_plan, hospitals
+from fedparity.cli.fitting import number
+from fedparity.cli.inspecting import inspect_message
+from fedparity.cli.quoting import quoted
+from fedparity.cli.verify_text import verify_text
+from fedparity.errors import OutputError
 from fedparity.functionals.disparity import disparity
-from fedparity.laws.arrays import FloatArray
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from fedparity.privacy.ledger import Ledger
+from fedparity.protocol.files import write_whole
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+from fedparity.releasing.release import prepare
 
 __all__ = ["demo"]
 
-_HOSPITALS = ("Aurora", "Bayside", "Cedar", "Dunmore", "Elm Park")
-_SEVERITY = (1.5, 2.5, 3.5, 4.5, 6.0)
-"""First parameter of each hospital's Beta law, the same for both groups; scores are 0 to 10."""
-_COUNTS = {"A": (1900, 1500, 1000, 600, 300), "B": (300, 600, 1000, 1500, 1900)}
-"""Group A is mostly seen where cases are mild, group B where they are severe."""
+_NOTE = "README.txt"
+_FIRST_LINE = "This folder was written by fedparity demo, and may be deleted."
+_WORDS = """\
+Five made-up hospitals use the same risk score, from 0 to 10. Inside each, the
+score has nothing to do with the group; but group A is mostly seen where cases
+are mild, and group B where they are severe.
+
+plan.toml        what the auditor asked of every hospital
+HOSPITAL/        a hospital's own: patients.csv, which never leaves, and the
+                 ledger of what did
+inbox/           what the auditor received: per group a count and quantiles
+result.json      what the auditor found
+
+Typed in this folder, these commands make the last two again:
+
+"""
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """Everything the demonstration prints."""
-
-    federation: Federation
-    estimate: Estimate
-    pair: Pair
-    decomposition: Decomposition | TriangleTerms
-    attribution: Attribution
-    influences: tuple[SiloInfluence, ...]
-    local: tuple[LocalAudit, ...]
-    pooled: float
-
-
-@click.command()
+@click.command(short_help="Audit five synthetic hospitals, from data to answer.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    default="fedparity-demo",
+    show_default=True,
+    help="Folder to write to.",
+)
 @click.option(
     "--levels",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="Quantiles k that each hospital releases per group.",
+    help="Quantiles k that each hospital releases per group, at most.",
 )
 @click.option(
     "--seed",
@@ -61,120 +68,110 @@ class _Answer:
     show_default=True,
     help="Seed of the synthetic scores.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON.")
-def demo(levels: int, seed: int, *, as_json: bool) -> None:
+@click.option("--force", is_flag=True, help="Write into a folder that holds other things.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> None:
     """Audit five synthetic hospitals, each nearly at parity, that together are not.
+
+    Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
+    all of it to be explored. An earlier demo's files are replaced.
 
     \b
     Examples:
       fedparity demo
-      fedparity demo --levels 20 --json
+      fedparity demo --out /tmp/demo --levels 20
+      fedparity demo --json
     """
-    answer = _measure(levels, seed)
+    folder = Path(out)
+    _check_folder(folder, force=force)
+    made, plan = hospitals(seed), demo_plan(levels)
+    _write_inputs(folder, plan, made)
+    messages = [_release(folder, plan, each) for each in made]
+    result = audit(plan, messages)
+    result.write(folder / "result.json", force=True)
     if as_json:
-        click.echo(json.dumps(_as_json(answer), indent=2, ensure_ascii=False))
+        click.echo(result.to_json())
     else:
-        _print(answer)
+        click.echo(f"What the hospitals sent\n\n{_received(plan, messages)}\n")
+        click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
+    click.echo(_next(folder), err=True)
 
 
-def _measure(levels: int, seed: int) -> _Answer:
-    scores, groups, silos = _synthetic_scores(seed)
-    federation = Federation.from_scores(scores, groups=groups, silos=silos, levels=levels)
-    method = Method(levels=levels)
-    return _Answer(
-        federation=federation,
-        estimate=estimate(federation, method),
-        pair=pairs(federation, method)[0],
-        decomposition=decompose(federation, method),
-        attribution=attribute(federation, method),
-        influences=influences(federation, method),
-        local=local_audits(federation, method),
-        pooled=disparity(scores, sensitive_features=groups),
-    )
-
-
-def _synthetic_scores(seed: int) -> tuple[FloatArray, list[str], list[str]]:
-    """Scores in which the group plays no part once the hospital is known."""
-    random = np.random.default_rng(seed)
-    scores, groups, silos = [], [], []
-    for group, counts in _COUNTS.items():
-        for hospital, severity, count in zip(_HOSPITALS, _SEVERITY, counts, strict=True):
-            scores.append(10 * random.beta(severity, 4.0, count))
-            groups += [group] * count
-            silos += [hospital] * count
-    return np.concatenate(scores), groups, silos
-
-
-def _as_json(answer: _Answer) -> dict[str, Any]:
-    return {
-        "disparity": answer.estimate.disparity,
-        "heterogeneity": answer.estimate.heterogeneity,
-        "levels": answer.estimate.levels,
-        "pairs": [asdict(answer.pair)],
-        "decomposition": asdict(answer.decomposition),
-        "attribution": asdict(answer.attribution),
-        "influences": [asdict(influence) for influence in answer.influences],
-        "silos": [asdict(audit) for audit in answer.local],
-        "pooled_disparity": answer.pooled,
-    }
-
-
-def _print(answer: _Answer) -> None:
-    from rich.console import Console  # noqa: PLC0415 -- a third of the start-up time
-
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(_headline(answer))
-    console.print(_hospital_table(answer))
-    console.print(_sources(answer))
-    console.print(_what_left(answer))
-
-
-def _headline(answer: _Answer) -> str:
-    largest = max(audit.disparity or 0.0 for audit in answer.local)
-    return (
-        f"Five hospitals together: groups A and B differ by "
-        f"[bold]G₂ = {answer.estimate.disparity:.3f}[/bold]\n"
-        f"(Wasserstein distance W₂ = {answer.pair.wasserstein:.2f} on scores from 0 to 10;"
-        " 0 means no disparity).\n"
-        f"No hospital alone shows more than {largest:.3f}.\n"
-    )
-
-
-def _hospital_table(answer: _Answer) -> Table:
-    from rich.table import Table  # noqa: PLC0415
-
-    table = Table(box=None, pad_edge=False)
-    table.add_column("hospital")
-    for heading in ("n(A)", "n(B)", "disparity alone", "G₂ without it"):
-        table.add_column(heading, justify="right")
-    for audit, influence in zip(answer.local, answer.influences, strict=True):
-        table.add_row(
-            str(audit.silo),
-            *(f"{count:,}" for count in audit.counts.values()),
-            f"{audit.disparity:.3f}",
-            f"{influence.disparity_without:.3f}",
+def _check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse to write among files that are not a demo's."""
+    if force or not folder.exists() or not any(folder.iterdir()):
+        return
+    note = folder / _NOTE
+    if not (note.is_file() and note.read_text(encoding="utf-8").startswith(_FIRST_LINE)):
+        raise OutputError(
+            f"{folder} exists and was not written by fedparity demo.",
+            fix="choose another folder with --out, or pass --force to write into it.",
         )
-    return table
 
 
-def _sources(answer: _Answer) -> str:
-    whole, parts, terms = answer.estimate.disparity, answer.attribution, answer.decomposition
-    remainder = f" + R {terms.remainder:.3f}" if isinstance(terms, Decomposition) else ""
-    return (
-        f"\nWhere it comes from{'':26}part   share\n"
-        f"  selection: which group is treated where {parts.selection:8.3f}"
-        f"   {parts.selection / whole:5.0%}\n"
-        f"  within: unequal scores inside hospitals {parts.within:8.3f}"
-        f"   {parts.within / whole:5.0%}\n"
-        f"\nThe paper's terms: V_mix {terms.v_mix:.3f} + V_bar {terms.v_bar:.3f}{remainder},"
-        f" so {terms.lower:.3f} ≤ G₂ ≤ {terms.upper:.3f}"
+def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
+    """Write what is there before the audit: the plan, and each hospital's table."""
+    for own in (*(folder / each.folder for each in made), folder / "inbox"):
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise OutputError.unwritable(str(own), str(problem.strerror)) from None
+    typed = "".join(f"  {quoted('fedparity', *command)}\n" for command in _commands(made))
+    write_whole(folder / _NOTE, f"{_FIRST_LINE}\n\n{_WORDS}{typed}".encode(), force=True)
+    plan.write(folder / "plan.toml", force=True)
+    for each in made:
+        write_whole(folder / each.table_file, each.table(), force=True)
+        (folder / each.ledger_file).unlink(missing_ok=True)  # an earlier demo may have other data
+
+
+def _commands(made: Sequence[Hospital]) -> list[list[str]]:
+    """The commands of the audit, as one would type them in the folder."""
+    columns = ["--score", "risk", "--group", "group"]
+    sketches = [
+        ["sketch", "plan.toml", each.table_file, "--silo", each.name, *columns, *_target(each)]
+        for each in made
+    ]
+    verify = ["verify", "plan.toml", "inbox"]
+    return [*sketches, verify, ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]]
+
+
+def _target(hospital: Hospital) -> list[str]:
+    return ["-o", hospital.message_file, "--ledger", hospital.ledger_file, "--force"]
+
+
+def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
+    """What a hospital does: reduce its table, enter the release into its ledger, send it."""
+    release = prepare(
+        folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
     )
+    ledger = Ledger(folder / hospital.ledger_file)
+    message = folder / hospital.message_file
+    release.write(message, ledger=ledger, force=True)
+    return SiloSketch.read(message)
 
 
-def _what_left(answer: _Answer) -> str:
-    levels = answer.estimate.levels
-    return (
-        f"\nEach hospital released {2 * (levels + 1)} numbers: 2 groups × (1 count + "
-        f"{levels} quantiles).\n"
-        f"The pooled records, which no auditor sees, give U₂ = {answer.pooled:.3f}."
+def _received(plan: Plan, messages: Sequence[SiloSketch]) -> str:
+    found = [inspect_message(plan, message.silo, message) for message in messages]
+    return verify_text(plan, found, [])
+
+
+def _pooled(made: Sequence[Hospital]) -> str:
+    scores = np.concatenate([each.scores for each in made])
+    groups = list(chain.from_iterable(each.groups for each in made))
+    pooled = disparity(scores, sensitive_features=groups)
+    return f"The pooled records, which no auditor sees, give U₂ = {number(pooled)}."
+
+
+def _next(folder: Path) -> str:
+    command = quoted(
+        *_program(), "audit", folder / "plan.toml", folder / "inbox", "--threshold", 5
     )
+    return f"\n{folder / _NOTE} says what is in the folder; next:\n  {command}"
+
+
+def _program() -> list[str]:
+    """How this program is called here."""
+    if shutil.which("fedparity"):
+        return ["fedparity"]
+    called = Path(sys.argv[0])
+    return [sys.executable, "-m", "fedparity"] if called.name == "__main__.py" else [str(called)]

@@ -108,7 +108,7 @@ def number(value: float, digits: int = 3) -> str:
     if size == 0:
         return "0"
     if not 1e-4 <= size < 1e7:
-        text = f"{size:.{digits - 2}e}"
+        text = f"{size:.1e}"
     elif size >= 10**digits:
         text = f"{size:,.0f}"
     else:

@@ -1,4 +1,4 @@
-"""The ``fedparity`` command: its options, its sub-commands, its exit codes."""
+"""The ``fedparity`` command: its options and its sub-commands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,35 @@ import sys
 import click
 
 from fedparity import __version__
-from fedparity.cli.demo import demo
-from fedparity.cli.plan import plan
-from fedparity.errors import FedparityError, InputError
+from fedparity.cli.guarding import TRACEBACK, GuardedGroup
+from fedparity.cli.lazy import Place
 
 __all__ = ["cli", "main"]
 
-EXIT_BUG = 1
-EXIT_BAD_DATA = 3
+_COMMANDS = {
+    "demo": Place("demo", "demo", "Audit five synthetic hospitals, from data to answer."),
+    "plan": Place("plan", "plan", "Plan an audit before any silo is asked for numbers."),
+    "sketch": Place("sketch", "sketch", "Reduce a silo's table to the numbers that may leave."),
+    "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
+    "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),
+    "simulate": Place("simulate", "simulate", "Audit one table that has a column of silos."),
+    "keygen": Place("keygen", "keygen", "Make a key to sign messages with."),
+}
+"""In the order of an audit."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=GuardedGroup,
+    places=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="fedparity")
+@click.option(
+    "--traceback",
+    is_flag=True,
+    expose_value=False,
+    help=f"Show where an unexpected error comes from; may show data.  [env: {TRACEBACK}]",
+)
 def cli() -> None:
     """Measure demographic disparity across institutions that cannot pool their data.
 
@@ -26,19 +43,17 @@ def cli() -> None:
     the disparity of the whole, what it comes from, and what each silo would have seen alone.
 
     \b
-    Try it:
+    Examples:
       fedparity demo
+      fedparity plan new
+      fedparity sketch plan.toml data.csv --silo aurora --score risk --group sex
+      fedparity audit plan.toml inbox
     """
 
 
-cli.add_command(demo)
-cli.add_command(plan)
-
-
 def main() -> None:
-    """Run the command line; an error on purpose prints one sentence and its fix."""
-    try:
-        cli()
-    except FedparityError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_BAD_DATA if isinstance(error, InputError) else EXIT_BUG)
+    """Run the command line and end the process with an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal without ≤ prints ? instead of failing
+            stream.reconfigure(errors="replace")
+    cli(prog_name="fedparity")

@@ -6,6 +6,7 @@
     ├── DisclosureError         a disclosure rule refuses a release
     │   └── LedgerError              another release is on record, or the ledger is damaged
     ├── MissingExtraError       an optional package that is needed and not installed
+    ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
         ├── ScoreError          scores that are not finite numbers, or none at all
         ├── MassError           weights that are negative, not finite, or all zero
@@ -45,6 +46,7 @@ from fedparity.errors.numbers import (
 )
 from fedparity.errors.protocol import DocumentError, KeyFileError, OutputError, PlanError
 from fedparity.errors.results import ResultError
+from fedparity.errors.rosters import MissingSiloError
 from fedparity.errors.tables import MissingExtraError, TableError
 
 __all__ = [
@@ -63,6 +65,7 @@ __all__ = [
     "MassError",
     "MessageError",
     "MissingExtraError",
+    "MissingSiloError",
     "OptionError",
     "OutputError",
     "PlanError",

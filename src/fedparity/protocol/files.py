@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from fedparity.errors import DocumentError, OutputError
 
-__all__ = ["Path", "read_bounded", "write_whole"]
+__all__ = ["Path", "read_bounded", "refuse_existing", "write_whole"]
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -44,14 +44,20 @@ def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
         If the file exists and ``force`` is not set, or if it cannot be written.
     """
     name = os.fspath(path)
-    if not force and os.path.lexists(name):
-        raise OutputError.exists(name)
+    if not force:
+        refuse_existing(name)
     try:
         _write(name, data, force=force)
     except FileExistsError:
         raise OutputError.exists(name) from None
     except (OSError, ValueError) as problem:
         raise OutputError.unwritable(name, _reason(problem)) from None
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise an OutputError if there is a file of this name."""
+    if os.path.lexists(path):
+        raise OutputError.exists(os.fspath(path))
 
 
 def _write(name: str, data: bytes, *, force: bool) -> None:

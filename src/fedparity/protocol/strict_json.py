@@ -28,7 +28,7 @@ _STEPS = np.zeros(256, dtype=np.int8)
 _STEPS[list(b"[{")] = 1
 _STEPS[list(b"]}")] = -1
 _CHUNK = 1 << 20
-_CONTAINERS = (dict, list)
+_CONTAINERS = frozenset((dict, list))
 _SAFE_DIGITS = len(str(LARGEST_INTEGER)) - 1
 _LONGEST_INTEGER = len("-") + 21
 """Characters of the longest number that is written without a point or an exponent."""
@@ -78,7 +78,8 @@ def _check_structure(data: bytes, error: type[DocumentError]) -> None:
     if b"\\" in data:  # what is left of a quote after this is not escaped
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = marks.translate(None, _OTHERS)
-    if deepest_nesting(marks[:_MOST_MARKS]) > DEEPEST:
+    opened = marks.count(b"[") + marks.count(b"{")
+    if opened > DEEPEST and deepest_nesting(marks[:_MOST_MARKS]) > DEEPEST:
         raise error.too_deep(DEEPEST)
     if len(marks) > _MOST_MARKS:
         raise error.too_many("texts and lists", _MOST_MARKS // 2)
@@ -157,7 +158,8 @@ def _check_finite(document: object, error: type[DocumentError]) -> None:
         if isinstance(items, list):
             if inf in items or -inf in items:
                 raise error.number_too_large()
-            pending += [item for item in items if type(item) in _CONTAINERS]
+            if not _CONTAINERS.isdisjoint(map(type, items)):
+                pending += [item for item in items if type(item) in _CONTAINERS]
         elif items in (inf, -inf):
             raise error.number_too_large()
 

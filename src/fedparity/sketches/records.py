@@ -114,8 +114,10 @@ class ArrayRecords:
     codes: Codes
     weights: FloatArray | None = None
     rescannable: bool = True
-    dropped: int = 0
-    """Rows that were left out, as allowed, before these arrays were made."""
+    accepting: Callable[[Faults], int] | None = None
+    """Asked about scores that are not finite; they are refused if absent."""
+    block: int = _BLOCK
+    """Rows of a batch."""
 
     def __post_init__(self) -> None:
         for name, column in (("codes", self.codes), ("weights", self.weights)):
@@ -134,11 +136,13 @@ class ArrayRecords:
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that look at one block each."""
-        for start in range(0, self.scores.size, _BLOCK):
-            yield _Slice(self, slice(start, start + _BLOCK))
+        for start in range(0, self.scores.size, self.block):
+            yield _Slice(self, slice(start, start + self.block))
 
     def accept(self, faults: Faults) -> int:
-        """Refuse scores that are not finite."""
+        """Refuse scores that are not finite, unless somebody else is to be asked."""
+        if self.accepting is not None:
+            return self.accepting(faults)
         if faults.missing_scores or faults.infinite_scores:
             raise ScoreError.not_finite(
                 "scores",
@@ -146,7 +150,7 @@ class ArrayRecords:
                 infinite=faults.infinite_scores,
                 total=self.scores.size,
             )
-        return self.dropped
+        return 0
 
 
 @dataclass(frozen=True, slots=True)

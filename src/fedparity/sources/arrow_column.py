@@ -58,6 +58,13 @@ class ArrowColumn:
             raise ScoreError.not_numeric(f"the numbers of column {name!r}", kind)
         return _plain_numbers(array)
 
+    @property
+    def coded(self) -> bool:
+        """Whether its labels have codes, or are whole numbers."""
+        types = pyarrow("an Arrow column", "pyarrow.types")
+        kind = self.array.type
+        return bool(types.is_dictionary(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         types = pyarrow("an Arrow column", "pyarrow.types")

@@ -34,7 +34,12 @@ class BatchesTable:
             raise TableError.empty("the iterator of batches")
         self._open = open_batch
         self._batches: Iterator[object] | None = chain([first], batches)
-        self._first = open_batch(first)
+        self._first = self._opened(first)
+
+    def _opened(self, batch: object) -> Table:
+        if isinstance(batch, str):  # lines of a file, which must not be taken for names of files
+            raise TableError.unsupported("an iterator of text")
+        return self._open(batch)
 
     @property
     def columns(self) -> Sequence[str]:
@@ -51,7 +56,7 @@ class BatchesTable:
         if batches is None:
             raise TableError.read_once()
         for batch in batches:
-            table = self._open(batch)
+            table = self._opened(batch)
             table.require(selection.columns)
             yield from table.scan(selection)
 

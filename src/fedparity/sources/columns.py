@@ -65,6 +65,11 @@ class Column(Protocol):
         """
         ...  # pragma: no cover
 
+    @property
+    def coded(self) -> bool:
+        """Whether its labels are numbers already, so that to read them again costs little."""
+        ...  # pragma: no cover
+
     def labels(self, name: str) -> Labels:
         """Return its labels.
 

@@ -58,6 +58,11 @@ class NumpyColumn:
             raise ScoreError.not_numeric(_what(name), self.array.dtype)
         return Numbers(np.ma.getdata(self.array), self._valid())
 
+    @property
+    def coded(self) -> bool:
+        """Whether its labels are whole numbers."""
+        return self.array.dtype.kind in "bui"
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         if self.array.dtype.kind in "buif":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -107,6 +108,8 @@ def open_table(data: object) -> Table:
     """
     if isinstance(data, str | os.PathLike):
         return path_table(data)
+    if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
+        raise TableError.unsupported("an open file")
     table = _plain_table(data) or frame_table(data)
     if table is None and hasattr(data, "__arrow_c_stream__"):
         table = stream_table(data)

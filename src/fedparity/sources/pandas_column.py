@@ -47,6 +47,13 @@ class PandasColumn:
         values = self.values.to_numpy(np.float64, na_value=0.0)
         return Numbers(values, self.values.notna().to_numpy())
 
+    @property
+    def coded(self) -> bool:
+        """Whether its labels have codes, or are whole numbers."""
+        dtype = self.values.dtype
+        whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
+        return whole or hasattr(dtype, "categories")
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         dtype = self.values.dtype

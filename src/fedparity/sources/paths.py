@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from fedparity.errors import TableError
+from fedparity.errors.tables import shortened
 from fedparity.sources.table import BlockTask, Selection, Table
 
 __all__ = ["UnionTable", "path_table"]
@@ -40,7 +41,9 @@ def path_table(data: str | os.PathLike[str]) -> Table:
         formats.
     """
     path = Path(data)
-    if path.is_file():
+    if "\n" in str(path):  # the text of a table, which no message may show
+        raise TableError.unsupported("text of several lines")
+    if _is_file(path):
         return _file_table(path)
     if path.is_dir():
         paths = _in_folder(path)
@@ -88,6 +91,13 @@ class UnionTable:
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
         return chain.from_iterable(part.scan(selection) for part in self.parts)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a name that is too long
+        raise TableError.unreadable(shortened(str(path)), str(error.strerror).lower()) from None
 
 
 def _in_folder(folder: Path) -> list[Path]:

@@ -45,6 +45,13 @@ class PolarsColumn:
         valid = series.is_not_null().to_numpy()
         return Numbers(series.fill_null(strategy="zero").to_numpy(), valid)
 
+    @property
+    def coded(self) -> bool:
+        """Whether its labels have codes, or are whole numbers."""
+        pl = polars("a polars column")
+        dtype = self.values.dtype
+        return bool(dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum))
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         pl = polars("a polars column")

@@ -15,6 +15,7 @@ from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sources.columns import Block, BoolArray, Numbers
 from fedparity.sources.labels import Listing, Scheme, encode
+from fedparity.sources.memory import MemoryTable
 from fedparity.sources.table import BlockTask, Selection, Table
 from fedparity.sources.where import Condition
 
@@ -90,6 +91,18 @@ class TableRecords:
     def rows(self) -> int | None:
         """Its number of rows, where it is known."""
         return self.table.rows
+
+    @property
+    def worth_holding(self) -> bool:
+        """Whether what a scan makes of the table should be kept for the next one.
+
+        Not for columns in memory that need no filter and whose labels are codes already: they
+        are read where they are.
+        """
+        if not isinstance(self.table, MemoryTable) or self.roles.where is not None:
+            return True
+        columns = [self.table.column(name) for name in self.roles.groups]
+        return len(columns) > 1 or not columns[0].coded
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""

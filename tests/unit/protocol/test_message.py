@@ -100,6 +100,31 @@ def test_a_wrong_message_is_refused_and_no_score_is_printed(data):
     assert len(sentence) < 300
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    {
+        "another schema": "must be 'fedparity/sketch/1', not 'fedparity/sketch/2'",
+        "an unknown field": "the message has unknown fields: 'note'",
+        "an unknown field of a cell": "a cell has unknown fields: 'mean'",
+        "no silo": "the message lacks 'silo'",
+        "a cell without levels": "a cell lacks 'levels'",
+        "a group twice": "group 'A' has two cells",
+        "more levels than values": "says 4 levels and holds 3 values",
+        "a boolean among the values": "values must be a list of at least one number (group 'A')",
+        "NaN among the values": "holds NaN",
+        "decreasing values": "the values of group 'A' decrease after level 1",
+        "a reason and a count": "the cell of group 'A' is withheld, but states numbers",
+        "no count and no reason": "has no count, and does not say why",
+        "a short signature": "the base64 text of 64 bytes",
+    }.items(),
+)
+def test_a_refusal_says_what_is_wrong(name, words):
+    with pytest.raises(fp.MessageError) as caught:
+        fp.SiloSketch.from_bytes(REFUSED[name])
+
+    assert words in caught.value.message
+
+
 def test_refusals_say_different_things():
     """Each mistake has its own words, but for fields of which several mistakes are possible."""
     said = set()

@@ -26,7 +26,7 @@ REFUSED = {
     "a list": (b"[1]", "of type list"),
     "a control character": (b'{"a": "\x01"}', "not JSON"),
     "single quotes": (b"{'a': 1}", "not JSON"),
-    "nine levels": (b'{"a":' + b"[" * 9 + b"]" * 9 + b"}", "8 deep"),
+    "a hundred levels": (b'{"a":' + b"[" * 99 + b"]" * 99 + b"}", "8 deep"),
 }
 
 
@@ -62,6 +62,15 @@ def test_a_large_float_is_read_though_it_is_written_without_a_point():
     assert decode_object(b'{"a": [9007199254740992, -100000000000000000000]}') == {
         "a": [2.0**53, -1e20]
     }
+
+
+def test_the_limit_of_depth_is_exact():
+    def nested(depth):
+        return b'{"a":' + b"[" * (depth - 1) + b"]" * (depth - 1) + b"}"
+
+    assert decode_object(nested(8)) == {"a": [[[[[[[]]]]]]]}
+    with pytest.raises(DocumentError, match="8 deep"):
+        decode_object(nested(9))
 
 
 def test_the_limit_of_size_is_exact():

@@ -1,6 +1,7 @@
 """What can be opened, in which roles, and what is refused."""
 
 import gzip
+import io
 import math
 import subprocess
 import sys
@@ -151,6 +152,11 @@ BAD_INPUT = {
     "a number": lambda: opened(3),
     "a list of numbers": lambda: opened([SECRET, SECRET]),
     "nothing": lambda: opened(None),
+    "the text of a table": lambda: opened(f"z,g\n{SECRET},a\n"),
+    "a name that is too long": lambda: opened("x" * 5000),
+    "an open file": lambda: opened(io.StringIO(f"z,g\n{SECRET},a\n")),
+    "lines": lambda: opened(iter(["z,g", f"{SECRET},a"])),
+    "lines later": lambda: scan(opened(iter([TABLE, f"{SECRET},a"]))),
     "an empty list": lambda: opened([]),
     "an empty dict": lambda: opened({}),
     "no batch": lambda: opened(iter(())),

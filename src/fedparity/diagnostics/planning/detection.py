@@ -23,8 +23,8 @@ from fedparity.diagnostics.planning.simulation import ENOUGH_NUMBERS, Audit
 from fedparity.diagnostics.planning.strengths import smallest_strength
 from fedparity.errors import OptionError
 from fedparity.federated.method import Estimator
-from fedparity.sketches.levels import check_levels
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.levels import check_levels
 
 __all__ = ["DetectableDisparity", "DetectableRow", "detectable_disparity"]
 

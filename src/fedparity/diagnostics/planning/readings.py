@@ -15,8 +15,8 @@ from fedparity.functionals.dispersion import around_mean
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
-from fedparity.sketches.levels import ranks
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.levels import ranks
 
 __all__ = ["bin_means_of", "read_mixture", "sketch_of", "spread_of"]
 

@@ -22,8 +22,8 @@ from fedparity.diagnostics.planning.score_laws import disparity_between
 from fedparity.diagnostics.planning.shapes import Shape
 from fedparity.diagnostics.planning.strengths import strength_at
 from fedparity.federated.method import Estimator
-from fedparity.sketches.levels import check_levels
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.levels import check_levels
 
 __all__ = ["SizePlan", "plan_size"]
 

@@ -30,7 +30,7 @@ def _locate_linear(scores, codes, low, scale, top, width, least, most, last, pla
         place = (score - low) * scale + 1.0
         place = max(0.0, place)
         place = min(top, place)
-        found = np.int32(place) + np.int32(codes[i]) * width
+        found = np.uint32(np.int32(place)) + np.uint32(codes[i]) * width
         places[i] = found if (score >= least) & (score <= most) else last
 
 
@@ -43,7 +43,7 @@ def _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, p
             key = ~raw if raw & _SIGN else raw | _SIGN
             cell = key >> np.uint64(48)
             part = (key & _REST) >> np.uint64(shifts[cell])
-            places[i] = np.int32(first[cell]) + np.int32(part) + np.int32(codes[i]) * width
+            places[i] = first[cell] + np.uint32(part) + np.uint32(codes[i]) * width
         else:
             places[i] = last
 
@@ -61,7 +61,7 @@ def _locate(chosen, bounds, scores, bits, codes, last, places):
 @_compiled
 def count(chosen, bounds, scores, bits, codes, counts, places):
     """Count records by place; the last place is for those outside the bounds."""
-    last = np.int32(counts.size - 1)
+    last = np.uint32(counts.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
@@ -81,7 +81,7 @@ def count(chosen, bounds, scores, bits, codes, counts, places):
 @_compiled
 def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, squares, places):
     """Count records, and sum their weights, by place; those without weight go last."""
-    last = np.int32(counts.size - 1)
+    last = np.uint32(counts.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
@@ -149,7 +149,7 @@ def gather(
 ):
     """Keep, count or sum records as the flag of their place says; return how many were kept."""
     kept_scores, kept_codes = out
-    kept, last = 0, np.int32(flags.size - 1)
+    kept, last = 0, np.uint32(flags.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
@@ -193,7 +193,7 @@ def gather_weighted(
 ):
     """Keep, count or sum records with weights; return how many were kept."""
     kept_scores, kept_codes, kept_weights = out
-    kept, last = 0, np.int32(flags.size - 1)
+    kept, last = 0, np.uint32(flags.size - 1)
     candidate_row = limbs.shape[0] - candidates.size
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]

@@ -76,16 +76,16 @@ class NumbaKernel:
         if kept:
             bag.kept.append(Batch(*(column[:kept].copy() for column in out)))
 
-    def _places(self) -> npt.NDArray[np.int32]:
+    def _places(self) -> npt.NDArray[np.uint32]:
         """Room for the places of a block, one for each thread."""
         if not hasattr(self._local, "places"):
-            self._local.places = np.empty(compiled.BLOCK, dtype=np.int32)
-        places: npt.NDArray[np.int32] = self._local.places
+            self._local.places = np.empty(compiled.BLOCK, dtype=np.uint32)
+        places: npt.NDArray[np.uint32] = self._local.places
         return places
 
 
 def _arguments(chosen: LinearMap | KeyMap, bounds: Bounds, batch: Batch) -> tuple[Any, ...]:
-    width = np.int32(chosen.width)
+    width = np.uint32(chosen.width)
     if isinstance(chosen, LinearMap):
         top = chosen.inner + 1.0
         map_ = (True, chosen.low, chosen.scale, top, _NO_FIRST, _NO_SHIFTS, width)

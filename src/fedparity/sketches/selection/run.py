@@ -11,6 +11,7 @@ from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.dealing import Progress, deal
 from fedparity.sketches.selection.kernels import Kernel
 from fedparity.sketches.selection.state import Bag, Bounds, Tally
+from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["Run"]
 
@@ -26,6 +27,7 @@ class Run:
     kernel: Kernel
     threads: int
     means: bool
+    tuning: Tuning
     progress: Progress | None = None
     passes: int = 0
     sum_rows: int = 0

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.holding import HeldRecords
 from fedparity.sketches.records import ArrayRecords, Records
 from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, choose_map
 from fedparity.sketches.selection.state import Bounds
+from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["first_map", "score_sample"]
 
-_SAMPLE = 1 << 15
-_FEW = 1 << 15
-"""So few records are all kept, and sorted."""
-_MOST_BUCKETS = 1 << 17
-"""Buckets of all groups: their counts should stay in a core's cache."""
+_COARSE, _FINE = 1 << 15, 1 << 16
+_MANY_LEVELS = 200
+"""More levels than this are worth finer buckets."""
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,27 @@ class _OneBucket:
         return np.zeros(scores.size, dtype=np.int64)
 
 
-def score_sample(records: Records, bounds: Bounds) -> FloatArray:
+def score_sample(records: Records, bounds: Bounds, tuning: Tuning) -> FloatArray:
     """Return some scores, sorted: from all over where that is cheap, else the first ones."""
     if isinstance(records, ArrayRecords):
         scores = records.scores
+    elif isinstance(records, HeldRecords):
+        scores = records.sample(tuning.sample)
     else:
         scores = next((task().scores for task in records.batches()), np.zeros(0))
-    if scores.size > _SAMPLE:
+    if scores.size > tuning.sample:
         random = np.random.default_rng(scores.size)  # the same sample every time
-        scores = scores[random.integers(0, scores.size, _SAMPLE)]
+        scores = scores[random.integers(0, scores.size, tuning.sample)]
     return np.sort(scores[bounds.inside(scores)])
 
 
-def first_map(sample: FloatArray, records: Records, levels_hint: int) -> BucketMap:
+def first_map(sample: FloatArray, records: Records, levels_hint: int, tuning: Tuning) -> BucketMap:
     """Return a map whose buckets hold a small share of the records each."""
     rows = records.rows
-    if not sample.size or (rows is not None and rows <= _FEW):
+    if not sample.size or (rows is not None and rows <= tuning.few):
         return _OneBucket()
-    most = _MOST_BUCKETS // max(1, len(records.groups))
-    wanted = (1 << 16) if levels_hint > 200 else (1 << 15)
+    most = tuning.buckets // max(1, len(records.groups))
+    wanted = _FINE if levels_hint > _MANY_LEVELS else _COARSE
     if rows is not None:
         wanted = min(wanted, rows // 64)
     return choose_map(sample, int(max(64, min(wanted, most))))

@@ -21,15 +21,9 @@ from fedparity.sketches.selection.sampling import first_map, score_sample
 from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, split
 from fedparity.sketches.selection.state import Bag, Bounds, Tally
 from fedparity.sketches.selection.targets import MassTargets, RankTargets, Targets
+from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["Census", "Selected", "select"]
-
-_MOST_KEPT = 1 << 21
-"""Records kept at once; where more would be, their buckets are cut first."""
-_MOST_STAGES = 32
-"""Each stage after the first cuts at least two of the 64 bits of a key's range."""
-_CANDIDATE = 8
-"""A score that a sample shows so often is counted instead of kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +63,7 @@ def select(
     threads: int | None = None,
     kernel: KernelName = "auto",
     progress: Progress | None = None,
+    tuning: Tuning | None = None,
 ) -> Selected:
     r"""Return the exact quantiles or bin means of every group, without sorting the records.
 
@@ -107,9 +102,12 @@ def select(
         threads=available_threads() if threads is None else threads,
         means=kind == "mean",
         progress=progress,
+        tuning=tuning or Tuning(),
     )
-    sample = score_sample(records, run.bounds)
-    buckets = FirstBuckets(first_map(sample, records, levels_hint), len(records.groups))
+    sample = score_sample(records, run.bounds, run.tuning)
+    buckets = FirstBuckets(
+        first_map(sample, records, levels_hint, run.tuning), len(records.groups)
+    )
     tally = count_all(run, buckets)
     census = _census(run, tally, buckets)
     wanted = [int(number) for number in levels(census)]
@@ -117,7 +115,7 @@ def select(
     run.sum_rows = sum(target.size + 1 for target in targets if target is not None)
     first = narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
     last, sums = _narrowed(run, first)
-    last, atoms, atom_places = last.with_candidates(sample, _CANDIDATE)
+    last, atoms, atom_places = last.with_candidates(sample, run.tuning)
     bag = gather(run, first, last, atoms)
     bag.add_earlier_sums(sums)
     resolver = Resolver(run, kind, last, bag, atoms, atom_places)
@@ -164,8 +162,8 @@ def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> T
 def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
     """Cut buckets until what is kept fits; return the last stage and the sums so far."""
     sums, last = run.bag(), first
-    for _ in range(_MOST_STAGES):
-        parts = split(last) if last.volume > _MOST_KEPT else None
+    for _ in range(run.tuning.stages):
+        parts = split(last, run.tuning.parts) if last.volume > run.tuning.kept else None
         if parts is None:
             break
         tally, more = count_parts(run, first, last, parts)

@@ -19,11 +19,9 @@ from fedparity.sketches.selection.bucket_maps import (
 )
 from fedparity.sketches.selection.state import KEEP, SKIP, candidate_slot
 from fedparity.sketches.selection.targets import Targets
+from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["Buckets", "FirstBuckets", "SplitBuckets", "Stage", "narrow", "split"]
-
-_MOST_BUCKETS = 1 << 18
-_CROWDED = 1 << 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,7 @@ class Stage:
         return int(self.counts[self.slots[:-1] <= KEEP].sum())
 
     def with_candidates(
-        self, sample: FloatArray, least: int
+        self, sample: FloatArray, tuning: Tuning
     ) -> tuple[Stage, FloatArray, Integers]:
         """Count, and do not keep, a value of each bucket that is met often.
 
@@ -118,8 +116,8 @@ class Stage:
         Returns the stage, the values, and their buckets.
         """
         values, seen = np.unique(sample, return_counts=True)
-        values = values[seen >= least]
-        places, scores = self._single_scores()
+        values = values[seen >= tuning.candidate]
+        places, scores = self._single_scores(tuning.crowded)
         for group in range(len(self.targets)) if values.size else ():
             batch = Batch(values, np.full(values.size, group, dtype=np.uint32))
             places = np.append(places, self.buckets.places(batch))
@@ -131,11 +129,11 @@ class Stage:
         stage = Stage(self.buckets, self.counts, slots, self.targets)
         return stage, scores[kept][chosen], places
 
-    def _single_scores(self) -> tuple[Integers, FloatArray]:
+    def _single_scores(self, crowd: int) -> tuple[Integers, FloatArray]:
         """The parts of buckets that hold many records and can hold one score only."""
         if isinstance(self.buckets, FirstBuckets):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
-        crowded = np.flatnonzero((self.slots[:-1] <= KEEP) & (self.counts > _CROWDED))
+        crowded = np.flatnonzero((self.slots[:-1] <= KEEP) & (self.counts > crowd))
         low, high = self.buckets.limits(crowded)
         return crowded[low == high], from_keys(low[low == high])
 
@@ -169,13 +167,13 @@ def narrow(
     return Stage(buckets, counts, slots, tuple(narrowed))
 
 
-def split(stage: Stage) -> SplitBuckets | None:
+def split(stage: Stage, most_parts: int) -> SplitBuckets | None:
     """Return the kept buckets of a stage, each cut into parts; None if all are single scores."""
     cut = np.flatnonzero(stage.slots[:-1] <= KEEP)
     low, high = stage.buckets.limits(cut)
     if (low == high).all():
         return None
-    bits = max(1, int(np.log2(_MOST_BUCKETS / cut.size)))
+    bits = max(1, int(np.log2(most_parts / cut.size)))
     lengths = np.ceil(np.log2((high - low).astype(np.float64) + 1)).astype(np.int64)
     shifts = np.maximum(lengths - bits, 0).astype(np.uint64)
     parts = ((high - low) >> shifts).astype(np.int64) + 1

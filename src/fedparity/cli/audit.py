@@ -1,0 +1,100 @@
+"""``fedparity audit``: from the plan and the messages to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from fedparity.auditing.audit import audit as measure
+from fedparity.auditing.result import AuditResult
+from fedparity.cli.answering import answer, answer_options, end
+from fedparity.cli.fitting import counted
+from fedparity.cli.inspecting import inspect_message, missing_silos, refuse_twice
+from fedparity.cli.message_files import message_files
+from fedparity.cli.progress import Progress, progress_bar
+from fedparity.cli.requiring import check_all_there
+from fedparity.errors import MessageError
+from fedparity.protocol.files import refuse_existing
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+
+__all__ = ["audit"]
+
+
+@click.command(short_help="Measure the disparity of all silos from their messages.")
+@click.argument("plan", type=click.Path())
+@click.argument("sketches", type=click.Path(), nargs=-1, required=True)
+@answer_options
+@click.option(
+    "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
+)
+@click.pass_context
+def audit(context: click.Context, /, **_: object) -> None:
+    """Measure the disparity of all silos together, from their messages.
+
+    SKETCHES are files, patterns, or folders of files that end in .json. A message that does not
+    answer PLAN is refused (exit code 3), never left out; missing silos and withheld cells are
+    named and widen the bounds.
+
+    \b
+    Examples:
+      fedparity audit plan.toml inbox
+      fedparity audit plan.toml inbox --json > result.json
+      fedparity audit plan.toml inbox -o result.json --fail-above --require-all
+      fedparity audit plan.toml inbox --threshold 0.5 --tail 0.9
+    """
+    options = dict(context.params)
+    if options["output"] and not options["force"]:
+        refuse_existing(options["output"])
+    plan = Plan.read(options["plan"])
+    files = message_files(options["sketches"])
+    with progress_bar("steps") as progress:
+        messages = _read(files, progress)
+        if options["require_all"]:
+            check_all_there(plan, missing_silos(plan, (each.silo for each in messages)))
+        result = _measured(plan, files, messages, options, progress)
+    answer(result, options)
+    end(context, result, options)
+
+
+def _read(files: Sequence[str], progress: Progress | None) -> list[SiloSketch]:
+    messages = []
+    for done, file in enumerate(files, start=1):
+        messages.append(SiloSketch.read(file))
+        if progress is not None:
+            progress(done, len(files), "reading")
+    return messages
+
+
+def _measured(
+    plan: Plan,
+    files: Sequence[str],
+    messages: Sequence[SiloSketch],
+    options: dict[str, Any],
+    progress: Progress | None,
+) -> AuditResult:
+    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
+    try:
+        return measure(plan, messages, progress=progress, **chosen)
+    except MessageError as error:
+        raise _with_file(plan, files, messages, error) from None
+
+
+def _with_file(
+    plan: Plan, files: Sequence[str], messages: Sequence[SiloSketch], error: MessageError
+) -> MessageError:
+    """The error with the name of the file that is to blame, and how many more there are."""
+    pairs = zip(files, messages, strict=True)
+    found = refuse_twice([inspect_message(plan, file, sketch) for file, sketch in pairs])
+    refused = [each.error for each in found if each.error is not None]
+    if not refused:
+        return error
+    first, more = refused[0], len(refused) - 1
+    if not more:
+        return first
+    return MessageError(
+        f"{first.message} {counted(more, 'more message')} refused.",
+        fix="run fedparity verify with the same plan and messages to see all of them.",
+    )

@@ -1,0 +1,56 @@
+"""``fedparity plan check``: every mistake of a plan at once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from fedparity.cli.exits import ExitCode
+from fedparity.cli.fitting import counted
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_reading import Mistake, check_plan, read_plan_text
+
+__all__ = ["check"]
+
+
+@click.command(short_help="Find every mistake of a plan, with line and fix.")
+@click.argument("file", type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Print the mistakes as JSON.")
+@click.pass_context
+def check(context: click.Context, file: str, *, as_json: bool) -> None:
+    """Find every mistake of a plan at once, each with its line and a fix.
+
+    A plan without mistakes prints its digest, which every message will carry. Exit code 3 if
+    there is a mistake.
+
+    \b
+    Examples:
+      fedparity plan check plan.toml
+      fedparity plan check plan.toml --json
+    """
+    text = read_plan_text(file)
+    mistakes = check_plan(text)
+    digest = None if mistakes else Plan.from_toml(text).digest
+    if as_json:
+        found = {"file": file, "digest": digest, "mistakes": [asdict(each) for each in mistakes]}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    elif digest is not None:
+        click.echo(digest)
+    else:
+        for mistake in mistakes:
+            click.echo(f"{_place(file, mistake)}: {mistake.message}\n  fix: {mistake.fix}")
+    if not mistakes:
+        click.echo(f"{file} is a valid plan; next: fedparity plan show {file}", err=True)
+        return
+    click.echo(
+        f"error: {file} has {counted(len(mistakes), 'mistake')}.\n"
+        "fix: correct each as it says, then check again.",
+        err=True,
+    )
+    context.exit(ExitCode.BAD_INPUT)
+
+
+def _place(file: str, mistake: Mistake) -> str:
+    return file if mistake.line is None else f"{file}:{mistake.line}"

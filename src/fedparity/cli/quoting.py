@@ -1,0 +1,18 @@
+"""Commands as one types them into a shell."""
+
+from __future__ import annotations
+
+from shlex import quote
+
+__all__ = ["quoted"]
+
+
+def quoted(*words: object) -> str:
+    """Return the words as a shell reads them.
+
+    Examples
+    --------
+    >>> quoted("fedparity", "audit", "my plan.toml")
+    "fedparity audit 'my plan.toml'"
+    """
+    return " ".join(quote(str(word)) for word in words)

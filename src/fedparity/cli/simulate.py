@@ -1,0 +1,122 @@
+"""``fedparity simulate``: the whole audit from one table that has, or is given, silos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fedparity.auditing.result import AuditResult
+from fedparity.cli.allocating import deal_rows
+from fedparity.cli.answering import answer, answer_options, end
+from fedparity.cli.progress import progress_bar
+from fedparity.cli.table_options import reading_of, table_options
+from fedparity.engines.in_process import Settings, audit_pooled
+from fedparity.engines.in_process import simulate as measure
+from fedparity.engines.pooled_table import PooledTable
+from fedparity.protocol.files import refuse_existing
+from fedparity.protocol.plan import Plan
+
+__all__ = ["simulate"]
+
+_PLANNED = ("levels", "sketch", "estimator", "order", "review_level", "score_range")
+"""What a plan says, and options say without one."""
+
+
+@click.command(short_help="Audit one table that has a column of silos.")
+@click.argument("data", type=click.Path())
+@click.option("--silo", metavar="COL", help="Column of the silos.")
+@table_options
+@click.option("--plan", type=click.Path(), help="Apply a plan, its disclosure rules included.")
+@click.option("--levels", type=click.IntRange(min=1), help="Numbers per cell.  [default: 100]")
+@click.option(
+    "--sketch", type=click.Choice(["quantile", "mean"]), help="What they are.  [default: quantile]"
+)
+@click.option(
+    "--estimator", type=click.Choice(["grid", "exact"]), help="How they are read.  [default: grid]"
+)
+@click.option("--order", type=click.IntRange(1, 2), help="The p of W_p.  [default: 2]")
+@click.option(
+    "--review-level",
+    type=click.FloatRange(min=0, min_open=True),
+    help="What the verdict compares with.",
+)
+@click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
+@click.option(
+    "--regime",
+    type=click.Choice(["random", "positive", "negative"]),
+    help="Deal the rows to silos, for a table that has none.",
+)
+@click.option(
+    "--rho",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="How far scores decide.  [default: 0.8]",
+)
+@click.option("--silos", type=click.IntRange(min=1), help="Silos to deal to.  [default: 5]")
+@answer_options
+@click.pass_context
+def simulate(context: click.Context, /, **_: object) -> None:
+    """Audit the table DATA as if each silo had sent its message.
+
+    Nothing leaves, so no disclosure rule applies unless --plan asks for it; then the result is,
+    bit for bit, that of real silos. --regime deals the rows to silos instead of --silo: at
+    random, or by their scores (positive: every group the same way; negative: one group the
+    other way round).
+
+    \b
+    Examples:
+      fedparity simulate patients.csv --silo hospital --score risk --group sex
+      fedparity simulate patients.csv --silo hospital --plan plan.toml --json
+      fedparity simulate patients.csv --score risk --group sex --regime positive \\
+        --rho 0.8 --silos 5
+    """
+    options = dict(context.params)
+    if options["output"] and not options["force"]:
+        refuse_existing(options["output"])
+    _check_together(options)
+    plan = None if options["plan"] is None else Plan.read(options["plan"])
+    result = _measured(plan, reading_of(options), options)
+    answer(result, options)
+    end(context, result, options)
+
+
+def _measured(plan: Plan | None, reading: dict[str, Any], options: dict[str, Any]) -> AuditResult:
+    settings = {name: options[name] for name in _PLANNED if options[name] is not None}
+    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
+    with progress_bar("steps") as progress:
+        if options["regime"] is None:
+            return measure(
+                options["data"],
+                silo=options["silo"],
+                plan=plan,
+                **reading,
+                **settings,
+                **chosen,
+                progress=progress,
+            )
+        table = _dealt(plan, reading, options)
+        return audit_pooled(table, plan or Settings(**settings), **chosen, progress=progress)
+
+
+def _dealt(plan: Plan | None, reading: dict[str, Any], options: dict[str, Any]) -> PooledTable:
+    return deal_rows(
+        options["data"],
+        reading,
+        plan,
+        silos=options["silos"] or 5,
+        regime=options["regime"],
+        rho=0.8 if options["rho"] is None else options["rho"],
+        seed=options["seed"],
+    )
+
+
+def _check_together(options: dict[str, Any]) -> None:
+    """Refuse options that say two things at once."""
+    if (options["silo"] is None) == (options["regime"] is None):
+        raise click.UsageError("give either --silo, a column, or --regime, to deal rows to silos.")
+    if options["regime"] is None and not options["rho"] is options["silos"] is None:
+        raise click.UsageError("--rho and --silos go with --regime.")
+    said = [name for name in _PLANNED if options[name] is not None]
+    if options["plan"] is not None and said:
+        name = "range" if said[0] == "score_range" else said[0].replace("_", "-")
+        raise click.UsageError(f"--{name} is for the plan to say; leave it out, or --plan.")

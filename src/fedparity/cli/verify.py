@@ -1,0 +1,95 @@
+"""``fedparity verify``: every message on its own and against the plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from fedparity.cli.exits import ExitCode
+from fedparity.cli.fitting import counted
+from fedparity.cli.inspecting import Inspection, inspect_files, missing_silos
+from fedparity.cli.message_files import message_files
+from fedparity.cli.progress import progress_bar
+from fedparity.cli.requiring import check_all_there
+from fedparity.cli.verify_text import signed_words, verify_text
+from fedparity.protocol.plan import Plan
+
+__all__ = ["verify"]
+
+
+@click.command(short_help="Check the silos' messages against the plan.")
+@click.argument("plan", type=click.Path())
+@click.argument("sketches", type=click.Path(), nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.option(
+    "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
+)
+@click.pass_context
+def verify(
+    context: click.Context,
+    plan: str,
+    sketches: tuple[str, ...],
+    *,
+    as_json: bool,
+    require_all: bool,
+) -> None:
+    """Check every message, on its own and against PLAN: a table, one line for each.
+
+    SKETCHES are files, patterns, or folders of files that end in .json. All are checked even if
+    one is refused; exit code 3 if any is.
+
+    \b
+    Examples:
+      fedparity verify plan.toml inbox
+      fedparity verify plan.toml aurora.sketch.json bayside.sketch.json
+      fedparity verify plan.toml 'inbox/*.json' --require-all --json
+    """
+    asked = Plan.read(plan)
+    with progress_bar("messages") as progress:
+        found = inspect_files(asked, message_files(sketches), progress)
+    missing = missing_silos(asked, (each.sketch.silo for each in found if each.sketch))
+    if as_json:
+        click.echo(json.dumps(_document(asked, found, missing), indent=2, ensure_ascii=False))
+    else:
+        click.echo(verify_text(asked, found, missing))
+    refused = sum(each.error is not None for each in found)
+    if refused:
+        click.echo(
+            f"error: {counted(refused, 'message')} of {len(found):,} refused.\n"
+            "fix: see each of them; an audit needs all of its messages to be valid.",
+            err=True,
+        )
+        context.exit(ExitCode.BAD_INPUT)
+    if require_all:
+        check_all_there(asked, missing)
+
+
+def _document(plan: Plan, found: Sequence[Inspection], missing: Sequence[str]) -> dict[str, Any]:
+    return {
+        "schema": "fedparity/verify/1",
+        "plan": plan.digest,
+        "valid": all(each.error is None for each in found),
+        "messages": [_entry(plan, each) for each in found],
+        "silos_missing": list(missing),
+    }
+
+
+def _entry(plan: Plan, each: Inspection) -> dict[str, Any]:
+    sketch, error = each.sketch, each.error
+    return {
+        "file": each.file,
+        "silo": None if sketch is None else sketch.silo,
+        "digest": None if sketch is None else sketch.digest,
+        "cells": None if sketch is None else len(sketch.cells),
+        "levels": None if sketch is None else max(cell.levels for cell in sketch.cells),
+        "withheld": None
+        if sketch is None
+        else sum(cell.withheld is not None for cell in sketch.cells),
+        "signed": None if sketch is None else signed_words(plan, each),
+        "valid": error is None,
+        "error": None if error is None else error.message,
+        "fix": None if error is None else error.fix,
+    }

@@ -1,0 +1,86 @@
+"""What ``fedparity verify`` found, in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from fedparity.cli.fitting import counted, cut, left, right, width_of, wrapped
+from fedparity.cli.inspecting import Inspection
+from fedparity.cli.plan_words import named
+from fedparity.errors import SignatureError
+from fedparity.protocol.plan import Plan
+
+__all__ = ["signed_words", "verify_text"]
+
+_ALL = 40
+"""Up to so many messages all are shown; of more, those refused and a count of the others."""
+_LONGEST_NAME = 24
+_COLUMNS = (("cells", 7), ("levels", 8), ("withheld", 10), ("signed", 11))
+
+
+def verify_text(
+    plan: Plan, found: Sequence[Inspection], missing: Sequence[str], width: int = 80
+) -> str:
+    """Return a table of the messages, then why some are refused, then who is missing."""
+    shown = [each for each in found if len(found) <= _ALL or each.error is not None]
+    names = min(max(4, *map(width_of, map(_name, shown))) if shown else 4, _LONGEST_NAME)
+    heading = left("silo", names) + "".join(right(name, wide) for name, wide in _COLUMNS)
+    lines = [f"{heading}  status"] if shown else []
+    lines += [cut(_row(plan, each, names), width) for each in shown]
+    if len(shown) < len(found):
+        lines.append(f"{counted(len(found) - len(shown), 'message')} ok, not listed")
+    lines += chain.from_iterable(_refusal(each, width) for each in shown if each.error)
+    return "\n".join([*lines, "", *_ending(plan, found, missing, width)])
+
+
+def signed_words(plan: Plan, each: Inspection) -> str:
+    """Return whether a message is signed, as far as the plan lets one tell."""
+    if each.sketch is None or each.sketch.signature is None:
+        return "no"
+    if not plan.keys:
+        return "unchecked"
+    return "wrongly" if isinstance(each.error, SignatureError) else "yes"
+
+
+def _name(each: Inspection) -> str:
+    return each.file if each.sketch is None else each.sketch.silo
+
+
+def _row(plan: Plan, each: Inspection, names: int) -> str:
+    numbers = ["-", "-", "-", "-"]
+    if each.sketch is not None:
+        cells = each.sketch.cells
+        withheld = sum(cell.withheld is not None for cell in cells)
+        levels = [cell.levels for cell in cells if cell.withheld is None]
+        numbers = [str(len(cells)), _spread(levels), str(withheld), signed_words(plan, each)]
+    columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
+    return f"{left(_name(each), names)}{columns}  {'ok' if each.error is None else 'refused'}"
+
+
+def _spread(levels: Sequence[int]) -> str:
+    """The levels of a message's cells, which may differ."""
+    lowest, highest = min(levels, default=0), max(levels, default=0)
+    return str(lowest) if lowest == highest else f"{lowest}-{highest}"
+
+
+def _refusal(each: Inspection, width: int) -> list[str]:
+    if each.error is None:
+        return []
+    return [
+        "",
+        *wrapped(each.error.message, width),
+        *wrapped(each.error.fix, width, first="  fix: "),
+    ]
+
+
+def _ending(
+    plan: Plan, found: Sequence[Inspection], missing: Sequence[str], width: int
+) -> list[str]:
+    valid = sum(each.error is None for each in found)
+    words = f"{valid:,} of {counted(len(found), 'message')} ok"
+    if plan.silos is None:
+        return wrapped(f"{words}; the plan has no roster, so nobody can be missing.", width)
+    if missing:
+        return wrapped(f"{words}; {len(missing):,} missing: {named(list(missing))}.", width)
+    return wrapped(f"{words}; no silo of the roster is missing.", width)

@@ -1,0 +1,1 @@
+"""Engines: where the silos of an audit run."""

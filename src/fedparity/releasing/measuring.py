@@ -1,0 +1,115 @@
+"""Records to sketches by the way that suits them: in memory, in two scans, or in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fedparity.sketches.holding import hold
+from fedparity.sketches.kinds import Kind
+from fedparity.sketches.memory import default_memory
+from fedparity.sketches.records import Batch, Records
+from fedparity.sketches.selection.dealing import Progress, available_threads, deal
+from fedparity.sketches.selection.kernels import KernelName
+from fedparity.sketches.selection.select import Census, Selected, select
+from fedparity.sketches.streaming import StreamSketch
+
+__all__ = ["Effort", "Measured", "Way", "measure"]
+
+Way: TypeAlias = Literal["in memory", "several scans", "one pass"]
+"""``in memory``: read once and held; ``several scans``: read twice or more, with little memory;
+``one pass``: records that come once, with a stated error of the ranks beyond the first chunk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """What a measurement may use; a matter of speed and memory, never of result."""
+
+    memory: int | None = None
+    """Bytes of records that may be held; a quarter of the machine's memory if absent."""
+    threads: int | None = None
+    kernel: KernelName = "auto"
+    resolution: int = 4096
+    """Values of a summary, where records come once: the error of ranks is about 1/(2m)."""
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """The sketches of all groups, their errors, and how they came about."""
+
+    selected: Selected
+    rank_errors: tuple[float, ...]
+    way: Way
+
+
+def measure(
+    records: Records,
+    levels: Callable[[Census], Sequence[int]],
+    *,
+    kind: Kind,
+    score_range: tuple[float, float] | None,
+    levels_hint: int = 100,
+    effort: Effort | None = None,
+) -> Measured:
+    """Return the sketch of every group: exact, unless the records can be read only once.
+
+    Then records beyond the first chunk are summarised, and the rank error says by how much the
+    result may be off.
+    """
+    effort = effort or Effort()
+    if not records.rescannable:
+        return _in_one_pass(records, levels, kind, score_range, effort)
+    limit = default_memory() if effort.memory is None else effort.memory
+    threads = available_threads() if effort.threads is None else effort.threads
+    held = None
+    if getattr(records, "worth_holding", True):
+        held = hold(records, limit, threads=threads, progress=effort.progress)
+    selected = select(
+        records if held is None else held,
+        levels,
+        kind=kind,
+        score_range=score_range,
+        levels_hint=levels_hint,
+        threads=threads,
+        kernel=effort.kernel,
+        progress=effort.progress,
+    )
+    resident = held is not None or not getattr(records, "worth_holding", True)
+    return Measured(
+        selected=selected,
+        rank_errors=(0.0,) * len(records.groups),
+        way="in memory" if resident else "several scans",
+    )
+
+
+def _in_one_pass(
+    records: Records,
+    levels: Callable[[Census], Sequence[int]],
+    kind: Kind,
+    score_range: tuple[float, float] | None,
+    effort: Effort,
+) -> Measured:
+    stream = StreamSketch(
+        groups=records.groups,
+        weighted=records.weighted,
+        resolution=effort.resolution,
+        score_range=score_range,
+        kernel=effort.kernel,
+        threads=effort.threads,
+    )
+    done = 0
+
+    def seen(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if effort.progress is not None:
+            effort.progress(done, records.rows, "reading")
+
+    def work(_: None, batch: Batch) -> None:
+        stream.update(batch)
+
+    deal(records, lambda: None, work, threads=1, seen=seen)
+    selected, errors = stream.finish(levels, records.accept, kind=kind)
+    return Measured(selected=selected, rank_errors=errors, way="one pass")

@@ -1,0 +1,237 @@
+"""One pass over records that cannot be read twice: chunks are silos, and are merged like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fedparity.errors import OptionError
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.sketches.levels import check_levels
+from fedparity.sketches.records import ArrayRecords, Batch, Faults
+from fedparity.sketches.selection.kernels import KernelName
+from fedparity.sketches.selection.readings import counted_values, weighted_values
+from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
+from fedparity.sketches.selection.select import Census, Selected, select
+from fedparity.sketches.selection.targets import MassTargets, RankTargets
+
+__all__ = ["StreamSketch", "Summary"]
+
+_CHUNK = 1 << 22
+_MOST_SUMMARIES = 64
+_ROUNDING = 1e-12
+"""Added to the rank error of weighted summaries, whose masses are rounded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    r"""Many records of one group as m values of equal mass.
+
+    Postcondition: :math:`\sup_x |F(x) - \widehat F(x)| \le` ``error``. The step law of the
+    quantiles :math:`Q(u_\ell)`, :math:`u_\ell = (2\ell-1)/(2m)`, puts at most x the share
+    :math:`\#\{\ell : u_\ell \le F(x)\} / m`, which is within :math:`1/(2m)` of :math:`F(x)`.
+    """
+
+    mass: int | float
+    """The number of records, or their weight."""
+    values: FloatArray
+    error: float
+
+
+@dataclass(eq=False, kw_only=True)
+class StreamSketch:
+    r"""Sketches of all groups from batches that come once.
+
+    Records are gathered into chunks; a full chunk becomes one exact summary of ``resolution``
+    values per group, and summaries are merged as an auditor merges silos. The error of the
+    distribution function is at most :math:`1/(2m)` for each time that records were summarised,
+    and is carried along. Records that fill no chunk are sketched exactly.
+
+    Objects can be pickled and merged, so that several workers can each take a part.
+
+    Parameters
+    ----------
+    groups : sequence of labels
+        What codes stand for.
+    resolution : int
+        The m of a summary.
+    chunk : int
+        Records that are summarised at once.
+    """
+
+    groups: Sequence[Group]
+    weighted: bool = False
+    resolution: int = 4096
+    chunk: int = _CHUNK
+    score_range: tuple[float, float] | None = None
+    kernel: KernelName = "auto"
+    threads: int | None = None
+    faults: Faults = field(default_factory=Faults)
+    counts: list[int] = field(default_factory=list)
+    """Records of each group so far, of positive weight, without those still waiting."""
+    squares: list[float] = field(default_factory=list)
+    summaries: list[list[Summary]] = field(default_factory=list)
+    waiting: list[Batch] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        check_levels(self.resolution)
+        check_levels(self.chunk)
+        self.groups = tuple(self.groups)
+        self.counts = self.counts or [0] * len(self.groups)
+        self.squares = self.squares or [0.0] * len(self.groups)
+        self.summaries = self.summaries or [[] for _ in self.groups]
+
+    def update(self, batch: Batch) -> None:
+        """Take the records of a batch."""
+        if batch.faults is not None:
+            self.faults.add(batch.faults)
+        self.waiting.append(Batch(batch.scores, batch.codes, batch.weights))
+        if sum(part.scores.size for part in self.waiting) >= self.chunk:
+            self._summarise()
+
+    def merge(self, other: StreamSketch) -> None:
+        """Take what another one of the same kind has gathered."""
+        mine = (self.groups, self.weighted, self.resolution)
+        if mine != (other.groups, other.weighted, other.resolution):
+            raise OptionError(
+                "sketches that are merged must have the same groups, weights and resolution.",
+                fix="make every worker's sketch with the same options.",
+            )
+        self.faults.add(other.faults)
+        for group in range(len(self.groups)):
+            self.counts[group] += other.counts[group]
+            self.squares[group] += other.squares[group]
+            self.summaries[group] += other.summaries[group]
+        self.waiting += other.waiting
+        if sum(part.scores.size for part in self.waiting) >= self.chunk:
+            self._summarise()
+
+    @property
+    def exact(self) -> bool:
+        """Whether every record is still at hand."""
+        return not any(self.summaries)
+
+    def finish(
+        self,
+        levels: Callable[[Census], Sequence[int]],
+        accept: Callable[[Faults], int],
+        *,
+        kind: Kind = "quantile",
+    ) -> tuple[Selected, tuple[float, ...]]:
+        """Return the sketches, and the rank error of each group.
+
+        ``accept`` is asked what to do about rows that were left out.
+        """
+        check_kind(kind)
+        if self.exact:
+            found = self._select(levels, kind, accept)
+            return found, (0.0,) * len(self.groups)
+        if self.waiting:
+            self._summarise()
+        dropped = accept(self.faults)
+        masses = np.array([math.fsum(s.mass for s in own) for own in self.summaries])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effective = np.nan_to_num(masses * (masses / np.array(self.squares)))
+        counts = np.array(self.counts)
+        census = Census(counts, masses, effective if self.weighted else masses, dropped)
+        values: list[FloatArray | None] = []
+        errors = []
+        for own, wanted in zip(self.summaries, levels(census), strict=True):
+            values.append(self._merged(own, wanted, kind) if own and wanted else None)
+            errors.append(self._error(own) if own and wanted else 0.0)
+        totals = tuple(masses.tolist() if self.weighted else self.counts)
+        return Selected(census, totals, tuple(values), "stream", 1), tuple(errors)
+
+    def _select(
+        self,
+        levels: Callable[[Census], Sequence[int]],
+        kind: Kind,
+        accept: Callable[[Faults], int],
+    ) -> Selected:
+        """The exact sketch of the records that are waiting."""
+
+        def ask(found: Faults) -> int:
+            found.add(self.faults)
+            return accept(found)
+
+        scores, codes, weights = self._columns()
+        records = ArrayRecords(tuple(self.groups), scores, codes, weights, accepting=ask)
+        return select(
+            records,
+            levels,
+            kind=kind,
+            score_range=self.score_range,
+            kernel=self.kernel,
+            threads=self.threads,
+        )
+
+    def _columns(self) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
+        parts = self.waiting or [Batch(np.zeros(0), np.zeros(0, dtype=np.uint8))]
+        weights = [part.weights for part in parts if part.weights is not None]
+        return (
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.codes for part in parts]),
+            (np.concatenate(weights) if weights else np.zeros(0)) if self.weighted else None,
+        )
+
+    def _summarise(self) -> None:
+        """Turn the records that are waiting into one summary of each group."""
+
+        def no_verdict(found: Faults) -> int:
+            self.faults.add(found)
+            return 0
+
+        kept, self.faults = self.faults, Faults()
+        found = self._select(
+            lambda census: [self.resolution] * census.counts.size, "quantile", no_verdict
+        )
+        kept.add(self.faults)
+        self.faults = kept
+        self.waiting = []
+        error = 1 / (2 * self.resolution) + _ROUNDING * self.weighted
+        for group, (values, total) in enumerate(zip(found.values, found.totals, strict=True)):
+            if values is None:
+                continue
+            census = found.census
+            self.counts[group] += int(census.counts[group])
+            if self.weighted:
+                effective = float(census.effective[group])
+                self.squares[group] += float(census.masses[group]) ** 2 / effective
+            self.summaries[group].append(Summary(total, values, error))
+            if len(self.summaries[group]) > _MOST_SUMMARIES:
+                self._compact(group)
+
+    def _compact(self, group: int) -> None:
+        """Replace many summaries by one; its error is theirs, and one more."""
+        own = self.summaries[group]
+        values = self._merged(own, self.resolution, "quantile")
+        mass = sum(summary.mass for summary in own)
+        error = self._error(own) + 1 / (2 * self.resolution) + _ROUNDING * self.weighted
+        self.summaries[group] = [Summary(mass, values, error)]
+
+    def _error(self, summaries: Sequence[Summary]) -> float:
+        """The error of a mixture is at most the mean of the errors."""
+        total = math.fsum(summary.mass for summary in summaries)
+        mean = math.fsum(summary.mass * summary.error for summary in summaries) / total
+        return math.nextafter(mean, 1.0)
+
+    def _merged(self, summaries: Sequence[Summary], levels: int, kind: Kind) -> FloatArray:
+        """The sketch of the mixture of the step laws: values of mass n/m each."""
+        values = np.concatenate([summary.values for summary in summaries])
+        order = np.argsort(values, kind="stable")
+        masses = np.repeat(
+            [summary.mass for summary in summaries], [s.values.size for s in summaries]
+        )[order]
+        if not self.weighted:  # in units of 1/m records
+            count = int(masses.sum())
+            targets = RankTargets.of(count, levels, kind)
+            runs = CountedRuns(values[order], masses)
+            return counted_values(runs, targets, count=count, levels=levels, kind=kind)
+        weighted = WeightedRuns(values[order], masses, np.ones(values.size, dtype=np.int64), {})
+        wanted = MassTargets.of(values.size, float(masses.sum()), levels, kind)
+        return weighted_values(weighted, wanted, levels=levels, kind=kind)[1]

@@ -1,0 +1,194 @@
+"""Simulating an audit from one table: options, warnings, and what is refused."""
+
+import numpy as np
+import pytest
+
+import fedparity as fp
+from fedparity.engines.pooled_reading import read_pooled
+from fedparity.privacy.disclosure import Disclosure
+
+KEY = "A" * 43 + "="
+
+
+def table(**columns):
+    """Twelve rows of two silos, in which both groups are."""
+    rows = {
+        "z": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.2, 0.4, 0.6, 0.9],
+        "race": ["A", "B"] * 6,
+        "hospital": ["north"] * 8 + ["south"] * 4,
+    }
+    return rows | columns
+
+
+def simulated(data, **options):
+    defaults = {"silo": "hospital", "score": "z", "group": "race", "redraws": 20, "levels": 3}
+    return fp.simulate(data, **(defaults | options))
+
+
+def plan_of(**options):
+    defaults = {"groups": ("A", "B"), "score_range": (0, 1), "disclosure": Disclosure.off()}
+    return fp.Plan(title="Q4", **(defaults | options))
+
+
+def under_plan(data, plan, **options):
+    return fp.simulate(
+        data, silo="hospital", score="z", group="race", plan=plan, redraws=20, **options
+    )
+
+
+def test_without_a_plan_nothing_is_withheld_and_the_result_says_where_its_range_is_from():
+    found = simulated(table())
+
+    assert found.plan.title == "simulation"
+    assert found.plan.score_range == (0.1, 0.9)
+    assert found.guarantee["minimum_cell"] == 1
+    assert all(not silo.withheld for silo in found.silos)
+    assert "score range was taken from the data" in found.warnings[0]
+    assert "0.1" not in found.warnings[0]
+
+
+def test_a_range_that_is_given_is_used_without_a_warning():
+    found = simulated(table(), score_range=(0, 1))
+
+    assert found.plan.score_range == (0, 1)
+    assert not any("range" in warning for warning in found.warnings)
+
+
+def test_groups_and_silos_are_in_the_order_of_their_labels():
+    found = simulated(table(race=["b", "a"] * 6, hospital=["y"] * 8 + ["x"] * 4))
+
+    assert [each.group for each in found.groups] == ["a", "b"]
+    assert found.silos_received == ("x", "y")
+
+
+def test_settings_reach_the_result():
+    found = simulated(
+        table(), sketch="mean", estimator="exact", order=1, trim=0.1, review_level=1e-9
+    )
+
+    plan = found.plan
+    assert (plan.sketch, plan.estimator, plan.order, plan.trim) == ("mean", "exact", 1, 0.1)
+    assert (plan.levels, found.disparity.review_level) == (3, 1e-9)
+
+
+def test_numbers_and_booleans_name_silos_by_their_text():
+    found = simulated(table(hospital=[7] * 8 + [10] * 4))
+
+    assert found.silos_received == ("10", "7")
+
+
+def test_a_group_whose_records_have_no_weight_is_not_one():
+    data = table(race=["A", "B", "C"] * 4, w=[1.0, 2.0, 0.0] * 4)
+
+    found = simulated(data, weight="w")
+
+    assert [each.group for each in found.groups] == ["A", "B"]
+
+
+def test_a_score_that_is_missing_does_not_matter_where_its_weight_is_zero():
+    """The kernels of a silo do not look at such a record either."""
+    scores = [float("nan"), *table()["z"][1:]]
+
+    found = simulated(table(z=scores, w=[0.0] + [1.0] * 11), weight="w")
+
+    assert found.n == 11
+
+
+def test_rows_dropped_are_counted_in_their_own_silo():
+    scores = np.array(table()["z"])
+    scores[[0, 9, 10]] = np.nan
+
+    found = simulated(table(z=scores), missing="drop")
+
+    assert [silo.rows_dropped for silo in found.silos] == [1, 2]
+
+
+def test_a_silo_of_the_roster_that_the_table_lacks_is_missing():
+    found = under_plan(table(), plan_of(silos=["south", "east", "north"]))
+
+    assert found.silos_missing == ("east",)
+
+
+def test_keys_of_a_plan_are_left_out_and_the_result_says_so():
+    plan = plan_of(keys={"north": KEY, "south": KEY})
+
+    found = under_plan(table(), plan)
+
+    assert "keys of the plan were left out" in found.warnings[0]
+    assert found.plan.digest == plan_of().digest != plan.digest
+
+
+def test_progress_tells_of_every_silo():
+    seen = []
+    simulated(table(), progress=lambda *step: seen.append(step))
+
+    assert [step for step in seen if step[2] == "sketching"] == [
+        (1, 2, "sketching"),
+        (2, 2, "sketching"),
+    ]
+
+
+def test_a_table_without_silos_is_one_silo_in_an_order_of_its_own():
+    """What an allocation starts from: it must not depend on the order of rows in a file."""
+    rows = table(w=[1.0, 2.0, 0.5, 1.0] * 3)
+    reverse = {name: column[::-1] for name, column in rows.items()}
+    first, second = (
+        read_pooled(data, silo=None, score="z", group="race", weight="w")
+        for data in (rows, reverse)
+    )
+
+    assert first.silos == ("all",)
+    assert first.scores.tolist() == sorted(rows["z"])
+    assert first.codes.tolist() == second.codes.tolist()
+    assert first.weights.tolist() == second.weights.tolist()
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "error", "words"),
+    [
+        ({}, {"silo": "hopsital"}, fp.TableError, "did you mean 'hospital'"),
+        ({}, {"silo": "race"}, fp.TableError, "two roles"),
+        ({}, {"silo": "z"}, fp.TableError, "two roles"),
+        ({"hospital": [None, ""] + ["x"] * 10}, {}, fp.TableError, "2 rows have no silo"),
+        ({"race": ["A"] * 12}, {}, fp.GroupError, "two groups or more"),
+        ({"race": [None] + ["A"] * 11}, {}, fp.LabelError, "1 records have no label in 'race'"),
+        ({"z": [0.5] * 12}, {}, fp.OptionError, "no score range"),
+        ({"z": [1e150] + [0.5] * 11}, {}, fp.MagnitudeError, "too large"),
+        ({"z": [None] + [0.5] * 11}, {}, fp.TableError, "1 "),
+        ({"z": [float("nan")] * 2 + [0.5] * 10}, {}, fp.TableError, "2 "),
+        ({"z": [float("inf")] + [0.5] * 11}, {"missing": "drop"}, fp.TableError, "infinite"),
+        ({"z": [None] * 12}, {"missing": "drop"}, fp.ScoreError, "no score"),
+        ({"w": [-1.0] + [1.0] * 11}, {"weight": "w"}, fp.TableError, "weight"),
+        ({"w": [0.0] * 12}, {"weight": "w"}, fp.MassError, "all zero"),
+        ({}, {"where": "z > 2"}, fp.TableError, "z > 2"),
+        ({}, {"score_range": (0, 0.5)}, fp.ScoreError, "3 of 8"),
+        ({}, {"missing": "ignore"}, fp.OptionError, "missing"),
+        ({}, {"levels": 0}, fp.PlanError, "levels"),
+        ({}, {"plan": plan_of(), "levels": 9}, fp.OptionError, "beside it 'levels'"),
+        ({"z": [], "race": [], "hospital": []}, {}, fp.TableError, "no row"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_by_name(columns, options, error, words):
+    with pytest.raises(error) as caught:
+        simulated(table(**columns), **options)
+
+    assert words in str(caught.value)
+
+
+def test_silos_outside_the_roster_are_named():
+    with pytest.raises(fp.TableError, match="not among the 1 of the plan: 'north'"):
+        under_plan(table(), plan_of(silos=["south"]))
+
+
+def test_labels_outside_the_plan_are_named_with_the_nearest_group():
+    with pytest.raises(fp.LabelError, match=r"'b' \(6\)"):
+        under_plan(table(race=["A", "b"] * 6), plan_of())
+
+
+def test_no_message_of_an_error_holds_a_score():
+    data = table(z=[0.123456] + [0.5] * 11)
+    for options in ({"score_range": (0.4, 1)}, {"score_range": (0.0, 0.2)}):
+        with pytest.raises(fp.ScoreError) as caught:
+            simulated(data, **options)
+
+        assert "0.123456" not in str(caught.value)
