@@ -86,6 +86,7 @@ from fedparity.protocol.plan_reading import Mistake, check_plan
 from fedparity.protocol.privacy_terms import PrivacyTerms
 from fedparity.protocol.sketched_cell import SketchedCell
 from fedparity.releasing.sketch import sketch
+from fedparity.releasing.sketcher import Sketcher
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.discretised import (
     bin_averaged_disparity,
@@ -151,6 +152,7 @@ __all__ = [
     "SiloSketch",
     "SizePlan",
     "SketchedCell",
+    "Sketcher",
     "TableError",
     "TailReport",
     "ThresholdReport",

@@ -24,7 +24,9 @@ _OPTIONS = (
     click.option(
         "--confidence", type=_SHARE, default=0.95, show_default=True, help="Of intervals."
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of redraws."
+    ),
     click.option("--redraws", type=click.IntRange(min=2), help="Of the bootstrap."),
     click.option(
         "--threshold",

@@ -61,6 +61,9 @@ def _end(error: Exception, typed: Sequence[str]) -> NoReturn:
     if isinstance(error, BrokenPipeError):
         _forget_output()
         sys.exit(ExitCode.PIPE_CLOSED)
+    if isinstance(error, OSError):
+        click.echo(f"error: {_refused_by_system(error)}", err=True)
+        sys.exit(ExitCode.USAGE)
     if "--traceback" in typed or os.environ.get(TRACEBACK) not in (None, "", "0"):
         traceback.print_exception(error)
     click.echo(f"error: {_unexpected(error)}", err=True)
@@ -75,6 +78,15 @@ def _tell_usage(error: click.ClickException) -> None:
     message = error.format_message()
     message = message[:1].lower() + message[1:]
     click.echo(f"error: {message}\nfix: see {path} --help.", err=True)
+
+
+def _refused_by_system(error: OSError) -> str:
+    place = "" if error.filename is None else f" ({error.filename})"
+    reason = (error.strerror or type(error).__name__).lower()
+    return (
+        f"the system does not allow it: {reason}{place}.\n"
+        "fix: check paths, permissions and free space."
+    )
 
 
 def _unexpected(error: Exception) -> str:

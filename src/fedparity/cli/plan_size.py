@@ -36,14 +36,16 @@ def _choice(
     )
 
 
-@click.command()
+@click.command(short_help="Say how large an audit must be, or what one detects.")
 @click.option("--error", type=_POSITIVE, help="Wanted error, as a share of the disparity.")
 @click.option("--absolute", is_flag=True, help="The error is in the units of the disparity.")
 @click.option("--disparity", type=_POSITIVE, help="Disparity expected.  [default: the shape's]")
 @click.option("--records", type=click.IntRange(min=2), help="Records per cell that there will be.")
 @click.option("--power", type=_PROBABILITY, help="Probability to detect.  [default: 0.8]")
 @click.option("--levels", type=click.IntRange(min=1), help="Levels k, if they are fixed already.")
-@click.option("--silos", type=click.IntRange(min=1), default=5, show_default=True)
+@click.option(
+    "--silos", type=click.IntRange(min=1), default=5, show_default=True, help="Number of silos."
+)
 @click.option("--groups", type=click.IntRange(min=2), help="Number of groups.  [default: 2]")
 @click.option(
     "--share",
@@ -56,7 +58,13 @@ def _choice(
 @click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
 @_choice("--kind", get_args(Kind), default="quantile", meaning="What the silos send.")
 @_choice("--estimator", get_args(Estimator), default="grid", meaning="How it is read.")
-@click.option("--confidence", type=_PROBABILITY, default=0.95, show_default=True)
+@click.option(
+    "--confidence",
+    type=_PROBABILITY,
+    default=0.95,
+    show_default=True,
+    help="Share of audits in which it holds.",
+)
 @click.option(
     "--replicates",
     type=click.IntRange(min=1),
@@ -64,7 +72,13 @@ def _choice(
     show_default=True,
     help="Simulated audits of each size.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the simulation.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 @click.pass_context
 def size(context: click.Context, /, **_: object) -> None:

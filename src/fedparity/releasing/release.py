@@ -27,7 +27,7 @@ from fedparity.version import SOFTWARE
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["How", "Release", "prepare", "release_records"]
+__all__ = ["How", "Levels", "Release", "check_silo", "prepare", "release_records", "released"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ def prepare(
 
     Parameters are those of :func:`fedparity.sketch`.
     """
-    _check_silo(plan, silo)
+    check_silo(plan, silo)
     records = open_records(
         data,
         score=score,
@@ -123,25 +123,8 @@ def release_records(
 
     The groups of ``records`` are those of the plan, in its order.
     """
-    _check_silo(plan, silo)
-    decisions: dict[Group, Decision] = {}
-    numbers: dict[Group, int] = {}
-
-    def levels(census: Census) -> list[int]:
-        numbers.update(zip(plan.groups, census.counts.tolist(), strict=True))
-        effective = dict(zip(plan.groups, census.effective.tolist(), strict=True))
-        decisions.update(
-            decide(
-                numbers,
-                levels=plan.levels,
-                disclosure=plan.disclosure,
-                kind=plan.sketch,
-                public_total=plan.totals.get(silo),
-                effective=effective if records.weighted else None,
-            )
-        )
-        return [decisions[group].levels for group in plan.groups]
-
+    check_silo(plan, silo)
+    levels = Levels(plan, silo, weighted=records.weighted)
     found = measure(
         records,
         levels,
@@ -150,20 +133,55 @@ def release_records(
         levels_hint=plan.levels,
         effort=effort,
     )
+    return released(levels, found)
+
+
+class Levels:
+    """How many levels each group may release, decided once their numbers are known.
+
+    Called with the census of the records, before anything is known of their scores.
+    """
+
+    def __init__(self, plan: Plan, silo: str, *, weighted: bool) -> None:
+        self.plan, self.silo, self.weighted = plan, silo, weighted
+        self.numbers: dict[Group, int] = {}
+        self.decisions: dict[Group, Decision] = {}
+
+    def __call__(self, census: Census) -> list[int]:
+        """Return the number of levels of each group of the plan."""
+        groups = self.plan.groups
+        self.numbers = dict(zip(groups, census.counts.tolist(), strict=True))
+        effective = dict(zip(groups, census.effective.tolist(), strict=True))
+        self.decisions = decide(
+            self.numbers,
+            levels=self.plan.levels,
+            disclosure=self.plan.disclosure,
+            kind=self.plan.sketch,
+            public_total=self.plan.totals.get(self.silo),
+            effective=effective if self.weighted else None,
+        )
+        return [self.decisions[group].levels for group in groups]
+
+
+def released(levels: Levels, found: Measured) -> Release:
+    """Return the release of sketches that were computed at the levels decided on."""
+    plan = levels.plan
+    weights = {"weighted": True} if levels.weighted else {}
     sketch = SiloSketch(
         plan=plan.digest,
-        silo=silo,
+        silo=levels.silo,
         kind=plan.sketch,
-        cells=_cells(plan, decisions, found),
+        cells=_cells(plan, levels.decisions, found),
         rows_dropped=found.selected.census.dropped,
-        guarantee={**plan.guarantee, **({"weighted": True} if records.weighted else {})},
+        guarantee={**plan.guarantee, **weights},
         software=SOFTWARE,
     )
     how = How(way=found.way, kernel=found.selected.kernel, passes=found.selected.passes)
-    return Release(sketch=sketch, decisions=decisions, records=numbers, how=how)
+    return Release(sketch=sketch, decisions=levels.decisions, records=levels.numbers, how=how)
 
 
-def _check_silo(plan: Plan, silo: str) -> None:
+def check_silo(plan: Plan, silo: str) -> None:
+    """Raise if the silo may not answer the plan, or this version cannot."""
     if plan.silos is not None and silo not in plan.silo_set:
         raise MessageError.not_in_roster(silo, plan.silos)
     if plan.privacy is not None:

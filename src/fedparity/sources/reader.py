@@ -112,6 +112,10 @@ class TableRecords:
     def accept(self, faults: Faults) -> int:
         """Return how many rows were dropped as allowed, or raise if one may not be."""
         self._seen.refuse_if_none(self.roles)
+        return self.judge(faults)
+
+    def judge(self, faults: Faults) -> int:
+        """Do what :meth:`accept` does, wherever the rows were seen."""
         score, weight = self.roles.score, self.roles.weight
         if faults.missing_scores and self.roles.missing == "refuse":
             raise TableError.missing_scores(score, faults.missing_scores)

@@ -1,0 +1,80 @@
+"""One process per measurement: time, and the memory used above the start."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Measured", "in_turn", "report_once"]
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The best of several runs of one method."""
+
+    seconds: float
+    megabytes: float
+    """Largest peak memory above the start of a run, of all runs."""
+    answer: Any
+    """What the method returned, the same in all runs."""
+
+
+def report_once(prepare: Callable[[], Callable[[], Any]]) -> None:
+    """Prepare a method, run it once, and print what it took as JSON on the last line."""
+    method = prepare()
+    _RESET.write_text("5")  # forget the peak so far
+    before = _megabytes("VmRSS")
+    start = time.perf_counter()
+    answer = method()
+    seconds = time.perf_counter() - start
+    peak = _megabytes("VmHWM") - before
+    print(json.dumps({"seconds": seconds, "megabytes": peak, "answer": answer}))
+
+
+def _megabytes(field: str) -> float:
+    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) / 1024
+
+
+def in_turn(
+    script: str, methods: Sequence[str], arguments: Mapping[str, object], *, rounds: int = 5
+) -> dict[str, Measured]:
+    """Run every method in a process of its own, one after the other, several times over.
+
+    The machine's noise then meets all of them alike.
+    """
+    runs: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
+    for round_ in range(rounds):
+        for method in methods:
+            print(f"\r  round {round_ + 1}/{rounds}: {method:<30}", end="", file=sys.stderr)
+            runs[method].append(_run(script, method, arguments))
+    print("\r" + " " * 60 + "\r", end="", file=sys.stderr)
+    return {
+        method: Measured(
+            min(run["seconds"] for run in own),
+            max(run["megabytes"] for run in own),
+            own[0]["answer"],
+        )
+        for method, own in runs.items()
+    }
+
+
+def _run(script: str, method: str, arguments: Mapping[str, object]) -> dict[str, Any]:
+    options = [f"--{name}={value}" for name, value in arguments.items()]
+    done = subprocess.run(  # noqa: S603 -- our own script
+        [sys.executable, script, f"--method={method}", *options],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

@@ -1,0 +1,126 @@
+"""A sketch that grows batch by batch, where the data can be read only once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from fedparity.errors import OptionError, TableError
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.plan import Plan
+from fedparity.releasing.measuring import Measured
+from fedparity.releasing.release import Levels, check_silo, released
+from fedparity.sketches.streaming import StreamSketch
+from fedparity.sources.opening import open_records
+from fedparity.sources.reader import TableRecords
+
+__all__ = ["Sketcher"]
+
+
+class Sketcher:
+    r"""A silo's sketch under a plan, from batches that come once.
+
+    A cursor, a queue, a stream: give every batch to :meth:`update` and ask for the message with
+    :meth:`finish`. Records are gathered into chunks of four million; up to one chunk the sketch is
+    exact. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
+    function of at most :math:`1/(2m)` for each time that records were summarised; the error is in
+    the message and widens the auditor's bounds.
+
+    Sketchers can be pickled and merged, so that several workers can each take a part.
+
+    Parameters
+    ----------
+    plan : Plan
+    silo : str
+        The name under which the silo answers.
+    score, group, weight, where, mapping, missing, other
+        As for :func:`fedparity.sketch`.
+    resolution : int, default 4096
+        The m of the error.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
+    >>> sketcher = Sketcher(plan=plan, silo="aurora", score="z", group="race")
+    >>> for _ in range(10):
+    ...     sketcher.update({"z": [0.1, 0.2, 0.3, 0.4], "race": ["A", "B", "A", "B"]})
+    >>> sketcher.finish().cells[1]
+    SketchedCell('B', count=20, levels=2)
+    """
+
+    def __init__(
+        self,
+        *,
+        plan: Plan,
+        silo: str,
+        score: str | None = None,
+        group: str | Sequence[str] | None = None,
+        weight: str | None = None,
+        where: str | None = None,
+        mapping: Mapping[str, str] | None = None,
+        missing: Literal["refuse", "drop"] = "refuse",
+        other: str | None = None,
+        resolution: int = 4096,
+    ) -> None:
+        check_silo(plan, silo)
+        self._plan, self._silo = plan, silo
+        self._options: dict[str, Any] = {
+            "score": score,
+            "group": group,
+            "groups": plan.groups,
+            "weight": weight,
+            "where": where,
+            "mapping": mapping,
+            "missing": missing,
+            "other": other,
+        }
+        self._columns: tuple[str, ...] = ()
+        self._stream = StreamSketch(
+            groups=plan.groups,
+            weighted=weight is not None,
+            resolution=resolution,
+            score_range=plan.score_range,
+        )
+
+    def update(self, batch: object) -> None:
+        """Take the rows of a batch: any table that :func:`fedparity.sketch` takes."""
+        records = self._open(batch)
+        self._columns = tuple(records.table.columns)
+        for task in records.batches():
+            self._stream.update(task())
+
+    def merge(self, other: Sketcher) -> None:
+        """Take what another sketcher of the same plan and silo has gathered.
+
+        Raises
+        ------
+        OptionError
+            If it was made with other options.
+        """
+        mine = (self._plan, self._silo, self._options)
+        if mine != (other._plan, other._silo, other._options):
+            raise OptionError(
+                "sketchers that are merged must have the same plan, silo and columns.",
+                fix="make every worker's sketcher with the same options.",
+            )
+        self._columns = self._columns or other._columns
+        self._stream.merge(other._stream)
+
+    def finish(self) -> SiloSketch:
+        """Return the message; the plan's disclosure rules are applied.
+
+        Raises
+        ------
+        TableError, LabelError, ScoreError
+            If there was no row, or one that may not be dropped.
+        """
+        if not self._columns:
+            raise TableError.empty("the stream")
+        records = self._open({name: [] for name in self._columns})
+        levels = Levels(self._plan, self._silo, weighted=records.weighted)
+        selected, errors = self._stream.finish(levels, records.judge, kind=self._plan.sketch)
+        found = Measured(selected=selected, rank_errors=errors, way="one pass")
+        return released(levels, found).sketch
+
+    def _open(self, batch: object) -> TableRecords:
+        return open_records(batch, **self._options)

@@ -1,0 +1,147 @@
+"""``fedparity audit`` answers in words or in JSON, and blames a message by its file."""
+
+import json
+
+import pytest
+from tests.unit.cli.samples import message, plan, run, write_audit
+
+import fedparity as fp
+from fedparity.cli.audit_text import audit_text
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def audit(*arguments):
+    return run("audit", "plan.toml", "inbox", "--redraws", 50, *arguments)
+
+
+def expected(asked, *silos):
+    messages = [message(asked, silo, seed) for seed, silo in enumerate(silos)]
+    return fp.audit(asked, messages, redraws=50)
+
+
+def test_the_answer_is_that_of_python(folder):
+    asked = write_audit(folder)
+    result = expected(asked, "north", "south", "west")
+
+    assert audit().stdout == f"{audit_text(result)}\n"
+    assert audit("--json").stdout == f"{result.to_json()}\n"
+
+
+def test_options_reach_the_measurement(folder):
+    write_audit(folder)
+
+    document = json.loads(audit("--json", "--confidence", 0.8, "--seed", 7).stdout)
+
+    assert (document["confidence"], document["seed"], document["redraws"]) == (0.8, 7, 50)
+
+
+def test_the_result_is_written_where_asked_and_not_over_another(folder):
+    asked = write_audit(folder)
+
+    told = audit("-o", "result.json").stderr
+
+    assert "wrote result.json" in told
+    assert fp.AuditResult.read("result.json") == expected(asked, "north", "south", "west")
+    assert audit("-o", "result.json").exit_code == 2
+    assert audit("-o", "result.json", "--force").exit_code == 0
+
+
+def test_above_the_review_level_ends_with_10_only_if_asked(folder):
+    write_audit(folder)
+
+    assert audit().exit_code == 0
+    assert audit("--fail-above").exit_code == 10
+
+
+@pytest.mark.parametrize("level", [10.0, None])
+def test_not_above_ends_with_0(folder, level):
+    write_audit(folder, review_level=level)
+
+    ended = audit("--fail-above")
+
+    assert ended.exit_code == 0
+    assert ("no review level" in ended.stderr) is (level is None)
+
+
+def test_a_missing_silo_is_told_and_only_matters_if_all_are_required(folder):
+    write_audit(folder, silos=("north", "south"))
+
+    assert "west" in audit().stdout
+    refused = audit("--require-all")
+    assert refused.exit_code == 5
+    assert refused.stderr.startswith("error: 1 of the 3 silos")
+    assert refused.stdout == ""
+
+
+def test_a_message_that_cannot_be_read_is_named_by_its_file(folder):
+    write_audit(folder)
+    (folder / "inbox" / "south.sketch.json").write_text("{", encoding="utf-8")
+
+    refused = audit()
+
+    assert refused.exit_code == 3
+    assert refused.stderr.startswith("error: inbox/south.sketch.json: ")
+
+
+def test_a_message_for_another_plan_is_named_by_its_file(folder):
+    write_audit(folder)
+    message(plan(levels=9), "west").write(folder / "inbox" / "west.sketch.json", force=True)
+
+    refused = audit()
+
+    assert refused.exit_code == 3
+    assert refused.stderr.startswith("error: inbox/west.sketch.json: silo 'west' answered another")
+
+
+def test_of_several_bad_messages_the_first_is_named_and_the_others_counted(folder):
+    write_audit(folder)
+    for silo in ("south", "west"):
+        sent = message(plan(levels=9), silo)
+        sent.write(folder / "inbox" / f"{silo}.sketch.json", force=True)
+
+    refused = audit()
+
+    assert "inbox/south.sketch.json: " in refused.stderr
+    assert "1 more message refused." in refused.stderr
+    assert "fedparity verify" in refused.stderr
+
+
+def test_thresholds_and_tails_are_bracketed(folder):
+    asked = write_audit(folder)
+    result = expected(asked, "north", "south", "west")
+    report = result.at_threshold(0.5)
+
+    shown = audit("--threshold", 0.5, "--tail", 0.5, "--tail", 0.9).stdout
+
+    rate = report.groups[0].rate
+    assert "Share with a score of at least 0.5" in shown
+    assert f"{100 * rate.lower:.1f} % to {100 * rate.upper:.1f} %" in shown
+    assert "Share above the median of all records" in shown
+    assert "Share above the quantile 0.9 of all records" in shown
+    assert report.four_fifths in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_as_json_each_threshold_is_a_line_of_its_own(folder):
+    asked = write_audit(folder)
+    result = expected(asked, "north", "south", "west")
+
+    lines = audit("--json", "--threshold", 0.5, "--tail", 0.9).stdout.splitlines()
+
+    first, second, third = map(json.loads, lines)
+    assert first == json.loads(result.to_json())
+    assert second == {"schema": "fedparity/threshold/1", **result.at_threshold(0.5).to_dict()}
+    assert (third["schema"], third["level"]) == ("fedparity/tail/1", 0.9)
+
+
+def test_what_is_missing_is_said_beside_the_rates(folder):
+    write_audit(folder, silos=("north", "south"))
+
+    shown = " ".join(audit("--threshold", 0.5).stdout.split())
+
+    assert "nor is what is missing or withheld." in shown

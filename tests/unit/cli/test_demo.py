@@ -1,0 +1,94 @@
+"""The demonstration tells the truth, in 80 columns, and leaves what it says."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from fedparity import AuditResult, Plan, SiloSketch
+from fedparity.cli.demo_data import hospitals
+from fedparity.cli.main import cli
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["demo", *arguments])
+
+
+def test_every_hospital_is_near_parity_and_the_whole_is_not():
+    answer = json.loads(run("--json").stdout)
+    alone = [silo["disparity"] for silo in answer["silos"]]
+
+    assert max(alone) < 0.02 * answer["disparity"]["value"]
+    assert answer["attribution"]["selection"] > 0.9 * answer["disparity"]["value"]
+    assert answer["disparity"]["verdict"] == "above"
+
+
+def test_the_printed_answer_fits_80_columns_without_colours_off_a_terminal():
+    printed = run()
+
+    assert printed.exit_code == 0
+    assert all(len(line) <= 80 for line in printed.stdout.splitlines())
+    assert "\x1b" not in printed.stdout
+    assert "5 of 5 messages ok" in printed.stdout
+
+
+def test_it_ends_with_the_next_command():
+    last = run().stderr.splitlines()[-1]
+
+    assert "audit fedparity-demo/plan.toml fedparity-demo/inbox --threshold 5" in last
+
+
+def test_the_sketches_recover_what_pooling_would_give():
+    printed = run("--levels", "200").stdout
+
+    assert "The pooled records, which no auditor sees, give U₂ = 0.431." in printed
+    assert "G₂ = 0.431" in printed
+
+
+def test_the_folder_holds_every_document(tmp_path):
+    run("--out", "d")
+    folder = tmp_path / "d"
+
+    plan = Plan.read(folder / "plan.toml")
+    result = AuditResult.read(folder / "result.json")
+    messages = [SiloSketch.read(file) for file in sorted((folder / "inbox").iterdir())]
+    assert result.plan.digest == plan.digest
+    assert [message.silo for message in messages] == list(plan.silos)
+    for hospital in hospitals(2026):
+        rows = (folder / hospital.table_file).read_text(encoding="utf-8").splitlines()
+        assert len(rows) == 1 + len(hospital.groups)
+        assert len((folder / hospital.ledger_file).read_text().splitlines()) == 1
+
+
+def test_a_second_demo_replaces_the_first_and_keeps_what_is_not_its_own(tmp_path):
+    first = run("--seed", "3", "--json").stdout
+    mine = tmp_path / "fedparity-demo" / "aurora" / "mine.txt"
+    mine.write_text("notes", encoding="utf-8")
+
+    again, other = run("--seed", "3", "--json").stdout, run("--seed", "4", "--json").stdout
+
+    assert again == first
+    assert other != first
+    assert mine.read_text(encoding="utf-8") == "notes"
+
+
+def test_a_folder_of_other_things_is_left_alone_without_force(tmp_path):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "README.txt").write_text("my notes", encoding="utf-8")
+
+    refused = run("--out", "mine")
+
+    assert refused.exit_code == 2
+    assert "fix: choose another folder" in refused.stderr
+    assert [file.name for file in folder.iterdir()] == ["README.txt"]
+    assert run("--out", "mine", "--force").exit_code == 0
+
+
+def test_a_wrong_option_is_a_usage_error():
+    assert run("--levels", "0").exit_code == 2

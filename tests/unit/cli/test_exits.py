@@ -1,0 +1,41 @@
+"""Every error ends with the code that the contract gives it."""
+
+import pytest
+
+from fedparity import errors
+from fedparity.cli.exits import ExitCode, exit_code
+
+EXPECTED = {
+    "DisclosureError": ExitCode.REFUSED,
+    "LedgerError": ExitCode.REFUSED,
+    "MissingExtraError": ExitCode.USAGE,
+    "MissingSiloError": ExitCode.SILO_MISSING,
+    "OptionError": ExitCode.USAGE,
+    "OutputError": ExitCode.USAGE,
+    "FedparityError": ExitCode.BUG,
+}
+"""All others are of data, plans and messages."""
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_each_error_has_its_code(name):
+    error = getattr(errors, name)("what.", fix="how.")
+
+    assert exit_code(error) is EXPECTED.get(name, ExitCode.BAD_INPUT)
+
+
+def test_the_numbers_are_a_contract():
+    numbers = {code.name: int(code) for code in ExitCode}
+
+    assert numbers == {
+        "OK": 0,
+        "BUG": 1,
+        "USAGE": 2,
+        "BAD_INPUT": 3,
+        "REFUSED": 4,
+        "SILO_MISSING": 5,
+        "NETWORK": 6,
+        "ABOVE": 10,
+        "INTERRUPTED": 130,
+        "PIPE_CLOSED": 141,
+    }

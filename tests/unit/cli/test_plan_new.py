@@ -1,0 +1,115 @@
+"""``fedparity plan new`` writes the plan that its options describe, and asks only a person."""
+
+import pytest
+from tests.unit.cli.samples import run
+
+import fedparity as fp
+from fedparity.cli import plan_new
+from fedparity.protocol.signature import generate_key, public_text
+
+NEEDED = ("--title", "Q4", "--group", "A", "--group", "B", "--range", "0", "1")
+KEY = public_text(generate_key())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def written(*options):
+    result = run("plan", "new", *NEEDED, *options)
+    assert result.exit_code == 0, result.stderr
+    return fp.Plan.read("plan.toml")
+
+
+def test_three_options_are_enough_and_the_rest_is_default():
+    assert written() == fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
+
+
+def test_every_option_reaches_the_plan():
+    given = written(
+        *("--levels", 20, "--sketch", "mean", "--estimator", "exact", "--order", 1),
+        *("--review-level", 0.05, "--silo", "north", "--silo", "south shore"),
+        *("--minimum-cell", 20, "--records-per-level", 5, "--rounding", 0),
+        *("--key", f"north={KEY}", "--total", "north=400"),
+    )
+
+    assert given == fp.Plan(
+        title="Q4",
+        groups=("A", "B"),
+        score_range=(0, 1),
+        levels=20,
+        sketch="mean",
+        estimator="exact",
+        order=1,
+        review_level=0.05,
+        silos=("north", "south shore"),
+        disclosure={"minimum_cell": 20, "records_per_level": 5, "rounding": 0},
+        keys={"north": KEY},
+        totals={"north": 400},
+    )
+
+
+def test_keys_come_from_a_folder_of_public_keys(folder):
+    (folder / "keys").mkdir()
+    (folder / "keys" / "north.pub").write_text(f"{KEY}\n", encoding="utf-8")
+
+    assert written("--keys-from", "keys").keys == {"north": KEY}
+
+
+def test_a_folder_without_keys_is_refused(folder):
+    (folder / "keys").mkdir()
+
+    assert run("plan", "new", *NEEDED, "--keys-from", "keys").exit_code == 3
+
+
+def test_an_intersection_is_written_as_a_list():
+    groups = ("--group", '["F", "65+"]', "--group", '["M", "65+"]')
+    run("plan", "new", "--title", "Q4", *groups, "--range", 0, 1)
+
+    assert fp.Plan.read("plan.toml").groups == (("F", "65+"), ("M", "65+"))
+
+
+@pytest.mark.parametrize(
+    "options", [("--total", "north=many"), ("--key", "north"), ("--group", "[1")]
+)
+def test_what_is_not_a_pair_or_a_list_is_a_usage_error(options, folder):
+    assert run("plan", "new", *NEEDED, *options).exit_code == 2
+    assert not list(folder.iterdir())
+
+
+def test_the_digest_and_the_next_command_are_printed():
+    told = run("plan", "new", *NEEDED).stderr
+
+    assert fp.Plan.read("plan.toml").digest in told
+    assert "fedparity plan show plan.toml" in told
+
+
+def test_an_existing_plan_is_kept_without_force():
+    first = written()
+
+    refused = run("plan", "new", *NEEDED, "--levels", 5)
+    assert refused.exit_code == 2
+    assert fp.Plan.read("plan.toml") == first
+    assert written("--levels", 5, "--force").levels == 5
+
+
+def test_off_a_terminal_nothing_is_asked(folder):
+    refused = run("plan", "new", "--title", "Q4", input="A, B\n0\n1\n")
+
+    assert refused.exit_code == 2
+    assert "a plan needs --group (twice or more), --range." in refused.stderr
+    assert not list(folder.iterdir())
+
+
+def test_a_mistake_in_the_options_is_a_mistake_of_the_plan():
+    refused = run("plan", "new", "--title", "Q4", "--group", "A", "--group", "A", "--range", 0, 1)
+
+    assert refused.exit_code == 3
+    assert "two groups have the same text" in refused.stderr
+
+
+def test_an_empty_answer_is_no_review_level():
+    assert plan_new._optional_number("") is None  # noqa: SLF001
+    assert plan_new._optional_number("0.5") == 0.5  # noqa: SLF001
