@@ -1,8 +1,8 @@
 """The silo against its peers: memory, Parquet, CSV and streams, ratios and peak memory.
 
-    python -m benchmarks.silo            everything, with 10^8 rows (about 20 minutes, 4 GB of disk)
-    python -m benchmarks.silo --rows 1e7 a smaller version
-    python -m benchmarks.silo --write    also writes the table of the documentation
+    python benchmarks/silo.py              everything, with 10^8 rows (about 20 minutes, 4 GB of disk)
+    python benchmarks/silo.py --rows 1e7   a smaller version
+    python benchmarks/silo.py --write      also writes the table of the documentation
 
 Every measurement has a process of its own; methods take turns; the best of five runs counts.
 The bars are ratios of one run of this command. It ends with exit code 1 if one is missed.
@@ -17,9 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
+from processes import Measured, in_turn
 
-from benchmarks.processes import Measured, in_turn
 from fedparity.sketches.levels import midpoints
+
+Floats = npt.NDArray[np.float64]
 
 SCRIPT = str(Path(__file__).with_name("silo_methods.py"))
 TABLE = Path(__file__).parent.parent / "docs" / "reference" / "silo-speed-table.md"
@@ -168,7 +171,7 @@ def streams(report: Report, folder: Path, rows: int, rounds: int) -> None:
     report.bar("times faster than KLL", ratio, 8)
 
 
-def _rank_error(measured: Measured, scores: np.ndarray, codes: np.ndarray) -> float:
+def _rank_error(measured: Measured, scores: Floats, codes: npt.NDArray[np.uint8]) -> float:
     worst = 0.0
     for group, values in enumerate(measured.answer):
         own = np.sort(scores[codes == group])

@@ -10,22 +10,28 @@ import argparse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from processes import report_once
 
-from benchmarks.processes import report_once
+from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.release import release_records
 from fedparity.sketches.levels import midpoints, ranks
 from fedparity.sketches.records import ArrayRecords, Batch
+from fedparity.sketches.selection.kernels import KernelName
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.sources.opening import open_records
 
-Method = Callable[[], Any]
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+Method = Callable[[], object]
 Floats = npt.NDArray[np.float64]
 
 _POOL = ThreadPoolExecutor(2)
@@ -39,8 +45,8 @@ def arrays(folder: Path, rows: int) -> tuple[Floats, npt.NDArray[np.uint8]]:
 
 def plan_of(levels: int) -> Plan:
     """Return a plan without disclosure rules: all levels, not rounded."""
-    off = {"minimum_cell": 1, "records_per_level": 0, "rounding": 0.0}
-    return Plan(title="bench", groups=(0, 1), score_range=(0, 1), levels=levels, disclosure=off)
+    rules = Disclosure.off()
+    return Plan(title="bench", groups=(0, 1), score_range=(0, 1), levels=levels, disclosure=rules)
 
 
 # -- in memory ---------------------------------------------------------------------------------
@@ -51,20 +57,20 @@ def read_limit(folder: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
     scores, codes = arrays(folder, rows)
     halves = slice(0, rows // 2), slice(rows // 2, rows)
 
-    def run() -> Any:
+    def run() -> None:
         list(_POOL.map(lambda half: (scores[half].max(), codes[half].max()), halves))
 
     run()
     return run
 
 
-def ours(kernel: Any) -> Callable[[Path, int, int], Method]:
+def ours(kernel: KernelName) -> Callable[[Path, int, int], Method]:
     """Our selection with one of the kernels, compiled before it is timed."""
 
     def prepare(folder: Path, rows: int, levels: int) -> Method:
         scores, codes = arrays(folder, rows)
 
-        def run(size: int = rows) -> Any:
+        def run(size: int = rows) -> object:
             records = ArrayRecords((0, 1), scores[:size], codes[:size])
             found = select(
                 records,
@@ -85,7 +91,7 @@ def numpy_sort(folder: Path, rows: int, levels: int) -> Method:
     """Sort each group in a thread of its own, then look the ranks up."""
     scores, codes = arrays(folder, rows)
 
-    def one(group: int) -> Any:
+    def one(group: int) -> object:
         own = scores[codes == group]
         own.sort()
         return own[ranks(own.size, levels) - 1].tolist()
@@ -102,7 +108,7 @@ def polars_quantiles(folder: Path, rows: int, levels: int) -> Method:
     return lambda: _polars(frame, levels)
 
 
-def _polars(frame: Any, levels: int) -> Any:
+def _polars(frame: pl.LazyFrame, levels: int) -> object:
     import polars as pl  # noqa: PLC0415
 
     wanted = midpoints(levels).tolist()
@@ -127,7 +133,7 @@ def duckdb_quantiles(folder: Path, rows: int, levels: int) -> Method:
     return lambda: _duckdb(connection, "records", "code", levels)
 
 
-def _duckdb(connection: Any, table: str, group: str, levels: int) -> Any:
+def _duckdb(connection: duckdb.DuckDBPyConnection, table: str, group: str, levels: int) -> object:
     wanted = midpoints(levels).tolist()
     query = f"SELECT {group}, quantile_disc(score, {wanted}) FROM {table} GROUP BY 1 ORDER BY 1"  # noqa: S608
     return [row[1] for row in connection.execute(query).fetchall()]
@@ -142,7 +148,7 @@ def ours_from(memory: int | None) -> Callable[[Path, int, int], Method]:
     def prepare(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
         plan = plan_of(levels)
 
-        def run() -> Any:
+        def run() -> object:
             records = open_records(path, score="score", group="group", groups=plan.groups)
             effort = Effort(memory=memory)
             cells = release_records(records, plan=plan, silo="bench", effort=effort).sketch.cells
@@ -170,7 +176,7 @@ def decode_floor(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
         for number in range(first, file.metadata.num_row_groups, 2):
             file.read_row_group(number, columns=["score", "group"], use_threads=False)
 
-    def run() -> Any:
+    def run() -> None:
         list(_POOL.map(part, (0, 1)))
 
     return run
@@ -197,11 +203,11 @@ def arrow_sort(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
     """Read with pyarrow, then sort each group in a thread of its own."""
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    def run() -> Any:
+    def run() -> object:
         table = pq.read_table(path, columns=["score", "group"], memory_map=False)
         scores, codes = table["score"].to_numpy(), table["group"].to_numpy()
 
-        def one(group: int) -> Any:
+        def one(group: int) -> object:
             own = scores[codes == group]
             own.sort()
             return own[ranks(own.size, levels) - 1].tolist()
@@ -219,7 +225,7 @@ def ours_stream(folder: Path, rows: int, levels: int) -> Method:
     scores, codes = arrays(folder, rows)
     _compile()
 
-    def run() -> Any:
+    def run() -> object:
         stream = StreamSketch(groups=(0, 1), resolution=1024, score_range=(0.0, 1.0))
         for rows_ in _parts(rows):
             stream.update(Batch(scores[rows_], codes[rows_]))
@@ -235,7 +241,7 @@ def kll_stream(folder: Path, rows: int, levels: int) -> Method:
 
     scores, codes = arrays(folder, rows)
 
-    def run() -> Any:
+    def run() -> object:
         sketches = [kll_doubles_sketch(4096) for _ in (0, 1)]
         for rows_ in _parts(rows):
             for group, sketch in enumerate(sketches):

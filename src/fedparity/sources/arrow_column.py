@@ -16,7 +16,7 @@ from fedparity.sources.texts import label_texts
 
 if TYPE_CHECKING:
     import polars as pl
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 __all__ = ["ArrowColumn"]
 

@@ -13,7 +13,7 @@ from fedparity.sources.file_state import FileState
 from fedparity.sources.table import BlockTask, Selection, require_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 __all__ = ["ArrowFileTable"]
 

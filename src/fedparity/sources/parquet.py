@@ -17,8 +17,8 @@ from fedparity.sources.pruning import Pruning
 from fedparity.sources.table import BlockTask, Selection, require_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
 __all__ = ["ParquetTable"]
 

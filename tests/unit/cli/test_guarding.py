@@ -8,7 +8,7 @@ from fedparity.cli import plan_show
 from fedparity.cli.main import cli
 from fedparity.errors import LedgerError
 
-SECRET = "0.123456789"
+SCORE = "0.123456789"
 
 
 @pytest.fixture
@@ -35,28 +35,28 @@ def test_an_error_on_purpose_prints_its_sentence_and_its_fix(ended):
 
 
 def test_an_unexpected_error_says_where_and_not_what(ended):
-    result = ended(ValueError(f"could not convert {SECRET}"))
+    result = ended(ValueError(f"could not convert {SCORE}"))
 
     assert result.exit_code == 1
     assert "unexpected ValueError in plan_show.py" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("fix: ")
-    assert SECRET not in result.stderr
+    assert SCORE not in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "env"), [(["--traceback"], {}), ([], {"FEDPARITY_TRACEBACK": "1"})]
 )
 def test_a_traceback_is_shown_where_it_is_asked_for(ended, options, env):
-    result = ended(ValueError(SECRET), *options, env=env)
+    result = ended(ValueError(SCORE), *options, env=env)
 
     assert result.exit_code == 1
     assert "Traceback (most recent call last)" in result.stderr
-    assert SECRET in result.stderr
+    assert SCORE in result.stderr
 
 
 @pytest.mark.parametrize("value", ["", "0"])
 def test_an_empty_variable_asks_for_nothing(ended, value):
-    assert SECRET not in ended(ValueError(SECRET), env={"FEDPARITY_TRACEBACK": value}).stderr
+    assert SCORE not in ended(ValueError(SCORE), env={"FEDPARITY_TRACEBACK": value}).stderr
 
 
 def test_ctrl_c_ends_with_130(ended):

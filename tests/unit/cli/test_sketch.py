@@ -7,6 +7,7 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
+from fedparity.cli.fitting import width_of
 from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.signature import generate_key, public_text, write_key
 
@@ -88,7 +89,7 @@ def test_labels_of_any_width_fit_80_columns(folder):
     shown = sketch("--dry-run").stdout
 
     assert "東京" in shown
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(width_of, shown.splitlines())) <= 80
 
 
 def test_a_release_is_written_and_entered_into_the_ledger(folder):
@@ -199,36 +200,42 @@ def test_a_silo_outside_the_roster_is_refused():
     assert sketch(silo="east").exit_code == 3
 
 
-class TestSignatures:
-    """A plan with keys wants every message signed with the silo's own key."""
+@pytest.fixture
+def _keys():
+    """A plan with the key of one silo, and two private keys, one of them another's."""
+    own, other = generate_key(), generate_key()
+    write_key("own.key", own)
+    write_key("other.key", other)
+    plan(keys={"north": public_text(own)}).write("plan.toml", force=True)
 
-    @pytest.fixture(autouse=True)
-    def keys(self):
-        own, other = generate_key(), generate_key()
-        write_key("own.key", own)
-        write_key("other.key", other)
-        plan(keys={"north": public_text(own)}).write("plan.toml", force=True)
 
-    def test_a_signed_message_is_accepted(self):
-        assert sketch("--sign", "own.key").exit_code == 0
-        fp.check_message(fp.Plan.read("plan.toml"), fp.SiloSketch.read("north.sketch.json"))
+@pytest.mark.usefixtures("_keys")
+def test_a_signed_message_is_accepted():
+    assert sketch("--sign", "own.key").exit_code == 0
+    fp.check_message(fp.Plan.read("plan.toml"), fp.SiloSketch.read("north.sketch.json"))
 
-    def test_the_bytes_of_a_signed_dry_run_are_those_of_the_file(self, folder):
-        shown = sketch("--sign", "own.key", "--dry-run", "--json").stdout_bytes
-        sketch("--sign", "own.key")
 
-        assert (folder / "north.sketch.json").read_bytes() == shown
+@pytest.mark.usefixtures("_keys")
+def test_the_bytes_of_a_signed_dry_run_are_those_of_the_file(folder):
+    shown = sketch("--sign", "own.key", "--dry-run", "--json").stdout_bytes
+    sketch("--sign", "own.key")
 
-    def test_an_unsigned_message_is_not_written(self, folder):
-        refused = sketch()
+    assert (folder / "north.sketch.json").read_bytes() == shown
 
-        assert refused.exit_code == 2
-        assert "--sign" in refused.stderr
-        assert not (folder / "state").exists()
 
-    def test_a_wrong_key_is_found_before_the_ledger_is_touched(self, folder):
-        refused = sketch("--sign", "other.key")
+@pytest.mark.usefixtures("_keys")
+def test_an_unsigned_message_is_not_written(folder):
+    refused = sketch()
 
-        assert refused.exit_code == 3
-        assert not (folder / "state").exists()
-        assert not (folder / "north.sketch.json").exists()
+    assert refused.exit_code == 2
+    assert "--sign" in refused.stderr
+    assert not (folder / "state").exists()
+
+
+@pytest.mark.usefixtures("_keys")
+def test_a_wrong_key_is_found_before_the_ledger_is_touched(folder):
+    refused = sketch("--sign", "other.key")
+
+    assert refused.exit_code == 3
+    assert not (folder / "state").exists()
+    assert not (folder / "north.sketch.json").exists()

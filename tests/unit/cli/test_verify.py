@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.unit.cli.samples import message, plan, run, write_audit
 
+from fedparity.cli.fitting import width_of
 from fedparity.cli.inspecting import inspect_message
 from fedparity.cli.verify_text import verify_text
 from fedparity.protocol.signature import generate_key, public_text, sign
@@ -146,10 +147,11 @@ def test_many_messages_are_counted_and_the_refused_ones_shown():
         inspect_message(asked, f"{i}.json", message(asked, f"silo {i}", rows=60))
         for i in range(41)
     ]
-    wrong = inspect_message(asked, "東京.json", message(plan(levels=3), "東京" * 40, rows=60))
+    sent = message(plan(levels=3, silos=None), "東京" * 40, rows=60)
+    wrong = inspect_message(asked, "東京.json", sent)
 
     text = verify_text(asked, [*found, wrong], [])
 
     assert "41 messages ok, not listed" in text
     assert "41 of 42 messages ok" in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(width_of, text.splitlines())) <= 80

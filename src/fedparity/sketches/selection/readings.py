@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.sorting import sort_scores
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.selection.means import means_between
@@ -26,7 +27,7 @@ def sorted_values(
     none, no_counts = np.zeros(0), np.zeros(0, dtype=np.int64)
     if weights is None:
         count = scores.size
-        runs = CountedRuns.of(scores, none, no_counts)
+        runs = CountedRuns(sort_scores(scores))
         targets = RankTargets.of(count, levels, kind)
         return count, counted_values(runs, targets, count=count, levels=levels, kind=kind)
     weighted = WeightedRuns.of(scores, weights, none, [], no_counts)

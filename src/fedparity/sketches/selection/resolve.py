@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -34,11 +35,13 @@ class Resolver:
     """Scores that were counted and not kept."""
     atom_places: Integers
     """Their buckets."""
+    _ordered: list[FloatArray] = field(default_factory=list, init=False)
 
     def sketches(
         self, counts: Integers, levels: Sequence[int]
     ) -> list[tuple[int | float, FloatArray | None]]:
         """Return the total and the numbers of each group."""
+        self._order_by_group()
         first_row = 0
         found: list[tuple[int | float, FloatArray | None]] = []
         for group, (count, wanted) in enumerate(zip(counts.tolist(), levels, strict=True)):
@@ -58,9 +61,8 @@ class Resolver:
         self, group: int, targets: RankTargets, count: int, levels: int, gaps: slice
     ) -> FloatArray:
         own = self._own_atoms(group)
-        scores = _joined([batch.scores[batch.codes == group] for batch in self.bag.kept])
         return counted_values(
-            CountedRuns.of(scores, self.atoms[own], self.bag.equal[own]),
+            CountedRuns.of(self._ordered[group], self.atoms[own], self.bag.equal[own]),
             targets,
             count=count,
             levels=levels,
@@ -88,6 +90,25 @@ class Resolver:
             gap_masses=self._weight_sums[gaps],
             gap_moments=self._product_sums[gaps],
         )
+
+    def _order_by_group(self) -> None:
+        """Sort the kept records of each group, without weights; batches are given up as they go."""
+        if self.run.records.weighted:
+            return
+        parts: list[list[FloatArray]] = [[] for _ in self.last.targets]
+        while self.bag.kept:
+            batch = self.bag.kept.pop()
+            for group, own in enumerate(parts):
+                own.append(batch.scores[batch.codes == group])
+
+        def ordered(group: int) -> FloatArray:
+            scores = _joined(parts[group])
+            parts[group].clear()
+            scores.sort()
+            return scores
+
+        with ThreadPoolExecutor(self.run.threads) as pool:
+            self._ordered.extend(pool.map(ordered, range(len(parts))))
 
     def _own_atoms(self, group: int) -> Integers:
         """Positions of the candidates of one group that were met, in order of score."""

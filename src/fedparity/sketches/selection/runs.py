@@ -33,43 +33,52 @@ class CountedRuns:
     """
 
     scores: FloatArray
-    counts: Integers
+    counts: Integers | None = None
+    """One each if absent."""
 
     @classmethod
-    def of(cls, scores: FloatArray, atoms: FloatArray, atom_counts: Integers) -> CountedRuns:
-        """Return the runs of single records, and of atoms that were counted only."""
-        ordered = np.sort(scores)
+    def of(cls, ordered: FloatArray, atoms: FloatArray, atom_counts: Integers) -> CountedRuns:
+        """Return the runs of single records, in order, and of atoms that were counted only."""
+        if not atoms.size:
+            return cls(ordered)
         where = np.searchsorted(ordered, atoms)
         ones = np.ones(ordered.size, dtype=np.int64)
         return cls(np.insert(ordered, where, atoms), np.insert(ones, where, atom_counts))
 
     def mass(self, index: int) -> int:
         """Return the mass of one run."""
-        return int(self.counts[index])
+        return 1 if self.counts is None else int(self.counts[index])
 
     def quantiles(self, targets: RankTargets) -> FloatArray:
         """Return the score at each of the ranks."""
-        return self.scores[np.searchsorted(np.cumsum(self.counts), targets.ranks, side="left")]
+        return self.scores[self._located(targets)[0]]
+
+    def _located(self, targets: RankTargets) -> tuple[Integers, Integers]:
+        """The run of each rank, and how many records of the run come before it."""
+        if self.counts is None:
+            return targets.ranks - 1, np.zeros_like(targets.ranks)
+        running = np.cumsum(self.counts)
+        runs = np.searchsorted(running, targets.ranks, side="left")
+        return runs, targets.ranks - 1 - (running[runs] - self.counts[runs])
 
     def cuts(self, targets: RankTargets, total: int, levels: int) -> list[Cut]:
         """Return the runs that the edges of bins cut, with the records before them."""
-        running = np.cumsum(self.counts)
-        indices = np.searchsorted(running, targets.ranks, side="left")
-        inside = targets.ranks - 1 - (running[indices] - self.counts[indices])
+        runs, inside = self._located(targets)
         return [
-            Cut(index, total * edge // levels - offset)
-            for edge, (index, offset) in enumerate(
-                zip(indices.tolist(), inside.tolist(), strict=True), start=1
+            Cut(run, total * edge // levels - offset)
+            for edge, (run, offset) in enumerate(
+                zip(runs.tolist(), inside.tolist(), strict=True), start=1
             )
         ]
 
     def moments(self, rows: Integers, size: int) -> list[int]:
         """Return the sums of count times score by row, in 2^-1074; row -1 is left out."""
-        single = (self.counts == 1) & (rows >= 0)
+        several = np.zeros(rows.size, dtype=bool) if self.counts is None else self.counts != 1
+        single = ~several & (rows >= 0)
         sums = ExactSums.zeros(size)
         sums.add(rows[single], self.scores[single])
         totals = sums.totals()
-        for index in np.flatnonzero((self.counts != 1) & (rows >= 0)).tolist():
+        for index in np.flatnonzero(several & (rows >= 0)).tolist():
             totals[rows[index]] += self.mass(index) * exact_integer(self.scores[index])
         return totals
 

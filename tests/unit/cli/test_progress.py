@@ -1,0 +1,52 @@
+"""A bar is drawn for somebody who looks, once the wait is long."""
+
+import io
+import sys
+
+from fedparity.cli import progress as module
+from fedparity.cli.progress import progress_bar
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        """Return that it is."""
+        return True
+
+
+def terminal(monkeypatch):
+    """Put a terminal in place of the error stream; not as a fixture, which pytest would undo."""
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+def test_off_a_terminal_there_is_none(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+
+    with progress_bar("rows") as bar:
+        assert bar is None
+
+
+def test_a_long_wait_shows_what_is_done(monkeypatch):
+    stream = terminal(monkeypatch)
+    monkeypatch.setattr(module, "_PATIENCE", -1)
+
+    with progress_bar("rows") as bar:
+        bar(500, 1000, "reading")
+        bar(1000, 1000, "reading")
+        bar(10, None, "selecting")
+
+    assert "reading" in stream.getvalue()
+    assert "1,000 rows" in stream.getvalue()
+    assert "selecting" in stream.getvalue()
+
+
+def test_a_short_wait_shows_nothing(monkeypatch):
+    stream = terminal(monkeypatch)
+    with progress_bar("rows") as bar:
+        bar(1000, 1000, "reading")
+
+    assert stream.getvalue() == ""
