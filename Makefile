@@ -16,7 +16,7 @@ help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
 demo: $(VENV)/.installed ## audit five synthetic hospitals and print the answer
-	@$(BIN)/fedparity demo
+	@$(BIN)/fedparity demo --out build/demo
 
 test: $(VENV)/.installed-test ## run every test
 	$(BIN)/python -m pytest -n auto
@@ -40,7 +40,7 @@ bench: $(VENV)/.installed-test ## compare with the peers, on this machine
 	$(BIN)/python benchmarks/core.py
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build/demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -7,6 +7,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -14,22 +16,31 @@ import matplotlib.pyplot as plt
 DARK, ACCENT, MUTED = "#1f2933", "#6741a5", "#8a94a0"
 
 
+def measured() -> dict[str, Any]:
+    """Return what the command itself finds."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "fedparity", "demo", "--json", "--out", folder]
+        done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
 def main() -> None:
-    """Measure with the command itself and draw what it prints."""
-    command = [sys.executable, "-m", "fedparity", "demo", "--json"]
-    answer = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)  # noqa: S603
+    """Draw what the command finds."""
+    answer = measured()
     mpl.rcParams.update({"svg.hashsalt": "fedparity", "font.size": 11, "svg.fonttype": "path"})
     figure, ax = plt.subplots(figsize=(7.6, 2.9), layout="constrained")
+    whole = answer["disparity"]["value"]
     names = [silo["silo"] for silo in answer["silos"]]
     alone = [silo["disparity"] for silo in answer["silos"]]
     ax.barh(names, alone, color=DARK, height=0.55)
-    ax.barh(["all together"], [answer["disparity"]], color=ACCENT, height=0.55)
-    for row, value in enumerate([*alone, answer["disparity"]]):
+    ax.barh(["all together"], [whole], color=ACCENT, height=0.55)
+    for row, value in enumerate([*alone, whole]):
         ax.annotate(f"{value:.3f}", (value, row), (5, 0), textcoords="offset points", va="center")
-    share = answer["attribution"]["selection"] / answer["disparity"]
+    share = answer["attribution"]["selection"] / whole
     ax.annotate(
         f"{share:.0%} of it: who is treated where",
-        (answer["disparity"], len(names)),
+        (whole, len(names)),
         (-6, 0),
         textcoords="offset points",
         ha="right",
@@ -37,7 +48,7 @@ def main() -> None:
         color="white",
     )
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.12 * answer["disparity"])
+    ax.set_xlim(0, 1.12 * whole)
     ax.set_xlabel("disparity between groups A and B (0: identical score distributions)")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from tests.e2e.running import files, run
+from tests.e2e.running import files, run, start
 
 PLAN = ("--title", "Q4", "--group", "A", "--group", "B", "--range", "0", "1")
 OPTIONS = ("--silo", "north", "--silo", "south", "--review-level", "0.001")
@@ -116,7 +116,7 @@ def test_5_a_silo_is_missing(made, command):
     assert ends_with_a_fix(err)
 
 
-def test_10_above_the_review_level(made, tmp_path):
+def test_10_above_the_review_level(tmp_path):
     (tmp_path / "plan.toml").write_text(
         'schema = "fedparity/plan/1"\ntitle = "Q4"\ngroups = ["A", "B"]\n'
         "score_range = [0, 1]\nreview_level = 0.001\n",
@@ -130,3 +130,13 @@ def test_10_above_the_review_level(made, tmp_path):
 
     assert (code, err) == (10, "")
     assert json.loads(out)["disparity"]["verdict"] == "above"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are POSIX")
+def test_141_nobody_reads_the_output(made):
+    process = start("plan", "show", "plan.toml", folder=made)
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+
+    assert (process.wait(60), err) == (141, "")

@@ -16,16 +16,16 @@ def slowly(records):
     for task in batches(records):
         def late(task=task):
             open("reading", "w").close()
-            time.sleep(0.2)
+            time.sleep(0.1)
             return task()
-        for _ in range(500):
+        for _ in range(40):
             yield late
 TableRecords.batches = slowly
 
 from fedparity.cli.main import main
 main()
 """
-"""The real command, on a table that is as long as patience."""
+"""The real command, on a table that takes two seconds or more to read."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")

@@ -20,8 +20,19 @@ TRACEBACK = "FEDPARITY_TRACEBACK"
 """The variable that asks for tracebacks; they may show data, so nothing else does."""
 
 
+class _PipeClosedError(Exception):
+    """Whoever read the output stopped; click would call that a failure of its own."""
+
+
 class GuardedGroup(LazyGroup):
     """The outermost group: errors become ``error:`` and ``fix:`` on the standard error stream."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _PipeClosedError from None
 
     def main(
         self,
@@ -58,7 +69,7 @@ def _end(error: Exception, typed: Sequence[str]) -> NoReturn:
     if isinstance(error, click.ClickException):
         _tell_usage(error)
         sys.exit(ExitCode.USAGE)
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, _PipeClosedError):
         _forget_output()
         sys.exit(ExitCode.PIPE_CLOSED)
     if isinstance(error, OSError):

@@ -113,7 +113,7 @@ def simulate(
 
     Parameters
     ----------
-    data : path, table, or iterator of tables
+    data : path, frame, dict of arrays, or iterator of these
         Whatever :func:`fedparity.sketch` reads; all records are held in memory.
     silo : str
         The column that names the silo of each row.

@@ -40,7 +40,7 @@ def open_records(
 
     Parameters
     ----------
-    data : path, table, or iterator of tables
+    data : path, frame, dict of arrays, or iterator of these
         A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, an array
         with named fields, a frame of pandas, polars or Arrow, anything that exports an Arrow
         stream, or an iterator of any of these, which is read once.

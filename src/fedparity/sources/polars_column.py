@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PolarsColumn"]
 
+_FIRST_ROWS, _FEW_TEXTS = 1_000, 8
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PolarsColumn:
@@ -57,9 +59,7 @@ class PolarsColumn:
         pl = polars("a polars column")
         dtype = self.values.dtype
         if dtype == pl.String:
-            distinct = self.values.drop_nulls().unique().sort()
-            codes = self.values.cast(pl.Enum(distinct)).to_physical()
-            return _coded(codes, [text or None for text in distinct.to_list()])
+            return _few_labels(self.values) or _text_labels(self.values)
         if dtype in (pl.Categorical, pl.Enum):
             return _category_labels(self.values)
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
@@ -70,6 +70,29 @@ class PolarsColumn:
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
         return self.values.alias(name)
+
+
+def _few_labels(series: pl.Series) -> Labels | None:
+    """Compare with each of the texts that the first rows show; None if they are not all.
+
+    For a handful of groups that is several times faster than a dictionary of the texts.
+    """
+    texts = series.head(_FIRST_ROWS).drop_nulls().unique().sort().to_list()
+    if len(texts) > _FEW_TEXTS:
+        return None
+    codes = np.zeros(len(series), np.uint8)
+    for code, text in enumerate(texts, start=1):
+        equal = (series == text).fill_null(value=False).to_numpy().view(np.uint8)
+        codes += equal * np.uint8(code)
+    if np.count_nonzero(codes) + series.null_count() < len(series):
+        return None
+    return Labels(codes, (None, *(text or None for text in texts)))
+
+
+def _text_labels(series: pl.Series) -> Labels:
+    distinct = series.drop_nulls().unique().sort()
+    codes = series.cast(polars("a polars column").Enum(distinct)).to_physical()
+    return _coded(codes, [text or None for text in distinct.to_list()])
 
 
 def _category_labels(series: pl.Series) -> Labels:

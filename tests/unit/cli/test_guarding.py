@@ -69,7 +69,7 @@ def test_ctrl_c_ends_with_130(ended):
 def test_a_closed_pipe_ends_quietly(ended, monkeypatch):
     monkeypatch.setattr("fedparity.cli.guarding._forget_output", lambda: None)
 
-    result = ended(BrokenPipeError())
+    result = ended(BrokenPipeError(32, "Broken pipe"))
 
     assert (result.exit_code, result.stderr) == (141, "")
 

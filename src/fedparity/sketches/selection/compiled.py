@@ -12,7 +12,8 @@ from numba import njit
 __all__ = ["count", "count_weighted", "gather", "gather_weighted"]
 
 BLOCK = 1 << 12
-_SKIP, _KEEP, _CANDIDATE, _SUM = 0, 1, 2, 3
+_SKIP, _KEEP, _CANDIDATE, _SUM, _WINDOWED = 0, 1, 2, 3, 4
+_FIRST_WINDOW = np.int32(-(1 << 24))
 _IMPLICIT = np.int64(1 << 52)
 _MANTISSA = np.int64((1 << 52) - 1)
 _LIMB = np.uint64(0xFFFFFFFF)
@@ -145,10 +146,23 @@ def _add_product(limbs, first_bits, second_bits):
 
 @_compiled
 def gather(
-    chosen, bounds, scores, bits, codes, flags, slots, candidates, equal, limbs, places, out
+    chosen,
+    bounds,
+    scores,
+    bits,
+    codes,
+    flags,
+    slots,
+    candidates,
+    equal,
+    windows,
+    limbs,
+    places,
+    out,
 ):
     """Keep, count or sum records as the flag of their place says; return how many were kept."""
     kept_scores, kept_codes = out
+    low, high, outside = windows
     kept, last = 0, np.uint32(flags.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
@@ -166,6 +180,14 @@ def gather(
                     position = -3 - slots[own[i]]
                     if block[i] == candidates[position]:
                         equal[position] += 1
+                        continue
+                elif flag == _WINDOWED:
+                    position = _FIRST_WINDOW - slots[own[i]]
+                    if block[i] < low[position]:
+                        outside[0, position] += 1
+                        continue
+                    if block[i] > high[position]:
+                        outside[1, position] += 1
                         continue
                 kept_scores[kept] = block[i]
                 kept_codes[kept] = block_codes[i]

@@ -28,6 +28,8 @@ class Kernel(Protocol):
     """The two passes over a batch; every kernel finds the same bits."""
 
     name: str
+    windows: bool
+    """Whether it can keep a window of a bucket instead of all of it."""
 
     def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
         """Count the records of a batch by bucket; those that may not be counted, by reason."""

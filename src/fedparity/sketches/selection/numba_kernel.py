@@ -26,6 +26,7 @@ class NumbaKernel:
     """Counting and gathering in compiled loops that hold no lock."""
 
     name = "numba"
+    windows = True
 
     def __init__(self) -> None:
         self._plain = NumpyKernel()
@@ -66,8 +67,9 @@ class NumbaKernel:
         rows = batch.scores.size
         out: tuple[Any, ...] = (np.empty(rows), np.empty(rows, dtype=batch.codes.dtype))
         if batch.weights is None:
-            sums = (_limbs(bag.values, rows),)
-            kept = compiled.gather(*common, *told, *sums, self._places(), out)
+            windows = (rules.low, rules.high, bag.outside)
+            sums = _limbs(bag.values, rows)
+            kept = compiled.gather(*common, *told, windows, sums, self._places(), out)
         else:
             out = (*out, np.empty(rows))
             weights = (batch.weights, batch.weights.view(np.int64))

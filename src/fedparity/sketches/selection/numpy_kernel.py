@@ -22,6 +22,7 @@ class NumpyKernel:
     """Counting and gathering, block by block."""
 
     name = "numpy"
+    windows = False
 
     def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
         """Count the records of a batch by bucket; those that may not be counted, by reason."""

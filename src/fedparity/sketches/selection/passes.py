@@ -9,6 +9,7 @@ from fedparity.sketches.selection.numpy_kernel import gather_places, tally_place
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.stages import FirstBuckets, SplitBuckets, Stage
 from fedparity.sketches.selection.state import Bag, Rules, Tally
+from fedparity.sketches.selection.windows import Windows
 
 __all__ = ["count_all", "count_parts", "gather"]
 
@@ -50,19 +51,23 @@ def count_parts(run: Run, first: Stage, last: Stage, parts: SplitBuckets) -> tup
     return tally, bag
 
 
-def gather(run: Run, first: Stage, last: Stage, candidates: FloatArray) -> Bag:
+def gather(
+    run: Run, first: Stage, last: Stage, candidates: FloatArray, windows: Windows | None = None
+) -> Bag:
     """Keep the records that the last stage keeps, and sum the others."""
-    steps, rules = _Steps(run, first, last), Rules(last.slots, candidates)
+    limits = () if windows is None else (windows.low, windows.high)
+    steps, rules = _Steps(run, first, last), Rules(last.slots, candidates, *limits)
 
     def work(bag: Bag, batch: Batch) -> None:
         kept = steps.kept(batch, rules, bag)
         if kept.scores.size:
             bag.kept.append(kept)
 
-    bag, *others = run.deal(lambda: run.bag(candidates.size), work, "collecting")
+    bag, *others = run.deal(lambda: run.bag(candidates.size, rules.low.size), work, "collecting")
     for other in others:
         bag.add(other)
-    found = sum(batch.scores.size for batch in bag.kept) + int(bag.equal.sum())
+    found = sum(batch.scores.size for batch in bag.kept)
+    found += int(bag.equal.sum()) + int(bag.outside.sum())
     _check_unchanged(found, last)
     return bag
 

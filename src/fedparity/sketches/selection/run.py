@@ -59,11 +59,12 @@ class Run:
         """Return a tally of nothing."""
         return Tally.zeros(buckets, len(self.records.groups), weighted=self.records.weighted)
 
-    def bag(self, candidates: int = 0) -> Bag:
+    def bag(self, candidates: int = 0, windows: int = 0) -> Bag:
         """Return an empty bag, with the sums that this run needs."""
         return Bag.empty(
             rows=self.sum_rows,
             candidates=candidates,
+            windows=windows,
             weighted=self.records.weighted,
             means=self.means,
         )

@@ -40,7 +40,8 @@ def score_sample(records: Records, bounds: Bounds, tuning: Tuning) -> FloatArray
         scores = next((task().scores for task in records.batches()), np.zeros(0))
     if scores.size > tuning.sample:
         random = np.random.default_rng(scores.size)  # the same sample every time
-        scores = scores[random.integers(0, scores.size, tuning.sample)]
+        places = np.arange(tuning.sample) + random.random(tuning.sample)
+        scores = scores[(places * (scores.size / tuning.sample)).astype(np.int64)]
     return np.sort(scores[bounds.inside(scores)])
 
 

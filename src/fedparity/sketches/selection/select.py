@@ -22,6 +22,7 @@ from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, spl
 from fedparity.sketches.selection.state import Bag, Bounds, Tally
 from fedparity.sketches.selection.targets import MassTargets, RankTargets, Targets
 from fedparity.sketches.selection.tuning import Tuning
+from fedparity.sketches.selection.windows import choose_windows, within_windows
 
 __all__ = ["Census", "Selected", "select"]
 
@@ -116,7 +117,7 @@ def select(
     first = narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
     last, sums = _narrowed(run, first)
     last, atoms, atom_places = last.with_candidates(sample, run.tuning)
-    bag = gather(run, first, last, atoms)
+    last, bag = _gathered(run, first, last, atoms, sample)
     bag.add_earlier_sums(sums)
     resolver = Resolver(run, kind, last, bag, atoms, atom_places)
     found = resolver.sketches(census.counts, wanted)
@@ -170,3 +171,19 @@ def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
         sums.add(more)
         last = narrow(parts, tally.counts[:-1], _masses(tally), last.targets, sums=run.needs_sums)
     return last, sums
+
+
+def _gathered(
+    run: Run, first: Stage, last: Stage, atoms: FloatArray, sample: FloatArray
+) -> tuple[Stage, Bag]:
+    """Gather what is kept: windows of buckets if they help, else, or if one misses, all of it."""
+    chosen = None
+    if run.kernel.windows and not run.needs_sums and last.buckets is first.buckets:
+        chosen = choose_windows(last, sample)
+    if chosen is not None:
+        stage, windows = chosen
+        bag = gather(run, first, stage, atoms, windows)
+        found = within_windows(stage, windows, *bag.outside)
+        if found is not None:
+            return found, bag
+    return last, gather(run, first, last, atoms)

@@ -14,11 +14,24 @@ from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch, Codes, Faults
 from fedparity.sketches.selection.bucket_maps import Integers
 
-__all__ = ["KEEP", "SKIP", "Bag", "Bounds", "Rules", "Tally", "candidate_slot", "taken"]
+__all__ = [
+    "KEEP",
+    "SKIP",
+    "Bag",
+    "Bounds",
+    "Rules",
+    "Tally",
+    "candidate_slot",
+    "taken",
+    "window_slot",
+]
 
 SKIP, KEEP = -1, -2
 """Slots of a bucket whose records are passed over, or kept. A slot of at least 0 is the row of
 the sums that its records are added to; one below ``KEEP`` is kept too, but for one value."""
+
+_WINDOW = -(1 << 24)
+"""Slots from here down are of buckets that are kept between two bounds."""
 
 LARGEST = sys.float_info.max
 
@@ -26,6 +39,11 @@ LARGEST = sys.float_info.max
 def candidate_slot(position: int) -> int:
     """Return the slot of a bucket with a value that is counted, not kept."""
     return KEEP - 1 - position
+
+
+def window_slot(position: int) -> int:
+    """Return the slot of a bucket of which only a window is kept."""
+    return _WINDOW - position
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +60,18 @@ class Rules:
 
     slots: npt.NDArray[np.int32]
     candidates: FloatArray = field(default_factory=lambda: np.zeros(0))
+    low: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """The lowest score of each window that is kept, and the highest."""
+    high: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     @cached_property
     def kept(self) -> npt.NDArray[np.uint8]:
-        """One byte per bucket: 0 passed over, 1 kept, 2 kept but for a candidate, 3 summed."""
+        """One byte per bucket: 0 passed over, 1 kept, 2 kept but for a candidate, 3 summed, 4 a window."""
         flags = np.zeros(self.slots.size, dtype=np.uint8)
         flags[self.slots == KEEP] = 1
         flags[self.slots < KEEP] = 2
         flags[self.slots >= 0] = 3
+        flags[self.slots <= _WINDOW] = 4
         return flags
 
 
@@ -118,6 +140,8 @@ class Bag:
     kept: list[Batch] = field(default_factory=list)
     equal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many records had each candidate value."""
+    outside: Integers = field(default_factory=lambda: np.zeros((2, 0), dtype=np.int64))
+    """How many records were below, and above, each window."""
     values: ExactSums | None = None
     """Sums of scores by row."""
     weights: ExactSums | None = None
@@ -126,10 +150,13 @@ class Bag:
     """Sums of weight times score by row."""
 
     @classmethod
-    def empty(cls, *, rows: int, candidates: int, weighted: bool, means: bool) -> Bag:
+    def empty(
+        cls, *, rows: int, candidates: int, windows: int, weighted: bool, means: bool
+    ) -> Bag:
         """Return a bag with sums for what the kind of sketch needs."""
         return cls(
             equal=np.zeros(candidates, dtype=np.int64),
+            outside=np.zeros((2, windows), dtype=np.int64),
             values=ExactSums.zeros(rows) if means and not weighted else None,
             weights=ExactSums.zeros(rows + candidates) if weighted else None,
             products=ExactSums.zeros(rows, products=True) if means and weighted else None,
@@ -139,6 +166,7 @@ class Bag:
         """Add what another thread has gathered."""
         self.kept += other.kept
         self.equal += other.equal
+        self.outside += other.outside
         for mine, theirs in (
             (self.values, other.values),
             (self.weights, other.weights),
@@ -149,7 +177,7 @@ class Bag:
 
     def with_same_sums(self) -> Bag:
         """Return a bag that keeps records of its own but counts and sums into this one."""
-        return Bag([], self.equal, self.values, self.weights, self.products)
+        return Bag([], self.equal, self.outside, self.values, self.weights, self.products)
 
     def add_earlier_sums(self, earlier: Bag) -> None:
         """Add sums that were made before there were candidates."""

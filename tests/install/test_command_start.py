@@ -1,0 +1,61 @@
+"""The command starts with what it needs, and works with the core dependencies alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OPTIONAL = "cryptography", "matplotlib", "numba", "pandas", "polars", "pyarrow", "scipy"
+BLOCKED = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
+"""As if they were not installed."""
+
+
+def run(code, *arguments, folder):
+    """Run the command after some Python; return the modules that it imported, and its output."""
+    ending = (
+        "from fedparity.cli.main import cli\n"
+        "try: cli.main(prog_name='fedparity')\n"
+        "finally: print(*[n for n, m in sys.modules.items() if m], file=open('modules', 'w'))\n"
+    )
+    done = subprocess.run(  # noqa: S603 -- our own code
+        [sys.executable, "-c", f"import sys\n{code}{ending}", *arguments],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set((Path(folder) / "modules").read_text(encoding="utf-8").split()), done.stdout
+
+
+def test_help_imports_no_command(tmp_path):
+    modules, _ = run("", "--help", folder=tmp_path)
+
+    commands = {name for name in modules if name.startswith("fedparity.cli.")}
+    assert commands == {f"fedparity.cli.{n}" for n in ("main", "guarding", "exits", "lazy")}
+    assert not modules & {*OPTIONAL, "rich", "narwhals"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A demonstration made without any optional package."""
+    folder = tmp_path_factory.mktemp("core")
+    return folder, *run(BLOCKED, "demo", "--json", folder=folder)
+
+
+def test_a_whole_audit_needs_the_core_dependencies_only(demo):
+    _, modules, printed = demo
+
+    assert not modules & {*OPTIONAL}
+    assert round(json.loads(printed)["disparity"]["value"], 3) == 0.432
+
+
+@pytest.mark.parametrize("command", ["verify", "audit"])
+def test_the_auditor_imports_no_optional_package_that_is_there(demo, command):
+    folder = demo[0] / "fedparity-demo"
+
+    modules, _ = run("", command, "plan.toml", "inbox", folder=folder)
+
+    assert not modules & {*OPTIONAL, "rich", "narwhals"}
