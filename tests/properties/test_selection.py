@@ -56,6 +56,8 @@ tunings = st.builds(
     parts=st.sampled_from([4, 64, 1 << 18]),
     candidate=st.sampled_from([1, 2, 8]),
     crowded=st.sampled_from([0, 2, 1 << 10]),
+    window=st.sampled_from([1, 256]),
+    ties=st.sampled_from([0.001, 1.0]),
 )
 """Sizes that send a handful of records down every path."""
 
@@ -147,10 +149,13 @@ def test_every_path_gives_the_bits_of_the_oracle(kernel, case, tuning):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kept", [300, 10**6])
 @pytest.mark.parametrize(
     "shape", ["uniform", "logistic", "tails", "deciles", "zeros", "sorted", "narrow", "outlier"]
 )
-def test_many_records_on_several_threads_give_the_bits_of_a_sort(kernel, kind, weighted, shape):
+def test_many_records_on_several_threads_give_the_bits_of_a_sort(
+    kernel, kind, weighted, kept, shape
+):
     random = np.random.default_rng(7)
     size = 12_000
     scores = {
@@ -173,7 +178,7 @@ def test_many_records_on_several_threads_give_the_bits_of_a_sort(kernel, kind, w
         kind=kind,
         kernel=kernel,
         threads=3,
-        tuning=Tuning(few=0, sample=1000, kept=300),
+        tuning=Tuning(few=0, sample=1000, kept=kept, window=30),
     )
 
     assert found.values[1] is None

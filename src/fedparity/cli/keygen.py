@@ -36,7 +36,7 @@ def keygen(name: str) -> None:
     silo = os.path.basename(name)  # noqa: PTH119 -- pathlib takes 7 ms to import
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
     click.echo(
-        f"wrote {name}.key (keep it) and {public} (send it to the auditor, who puts the line\n"
-        "above under [keys] of the plan)",
+        f"wrote {name}.key, which stays here, and {public}, which goes to the auditor:\n"
+        "the line above belongs under [keys] of the plan",
         err=True,
     )

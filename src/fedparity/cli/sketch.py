@@ -55,7 +55,9 @@ class _Target:
 )
 @click.option("-o", "--output", metavar="FILE", help="File to write.  [default: NAME.sketch.json]")
 @click.option("--dry-run", is_flag=True, help="Show what would leave; write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
+)
 @click.option("--sign", metavar="KEY", help="File of the private key to sign with.")
 @click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]")
 @click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")

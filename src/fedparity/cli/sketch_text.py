@@ -42,9 +42,10 @@ def dry_run_text(release: Release, plan: Plan, width: int = 80) -> str:
 def written_text(release: Release, output: str, ledger: Ledger | None) -> str:
     """Return what was written, and what to do with it."""
     sketch = release.sketch
-    kept = "not entered into a ledger" if ledger is None else f"entered into {ledger.path}"
-    lines = [f"wrote {output}: {_size_words(sketch)}", f"digest {sketch.digest}, {kept}"]
+    kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
+    lines = [f"wrote {output}", f"  {_size_words(sketch)}"]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
+    lines += [f"digest {sketch.digest}", f"ledger {kept}"]
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
 
 

@@ -91,6 +91,7 @@ def test_an_existing_plan_is_kept_without_force():
 
     refused = run("plan", "new", *NEEDED, "--levels", 5)
     assert refused.exit_code == 2
+    assert "exists already" in run("plan", "new").stderr  # before anything is asked
     assert fp.Plan.read("plan.toml") == first
     assert written("--levels", 5, "--force").levels == 5
 

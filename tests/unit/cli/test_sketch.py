@@ -139,6 +139,7 @@ def test_an_existing_file_is_kept_without_force(folder):
     assert "north.sketch.json exists already" in refused.stderr
     assert (folder / "north.sketch.json").read_text(encoding="utf-8") == "mine"
     assert not (folder / "state").exists()
+    assert "exists already" in sketch(data="nowhere.csv").stderr  # before any data are read
     assert sketch("--force").exit_code == 0
 
 

@@ -179,7 +179,7 @@ def _gathered(
     """Gather what is kept: windows of buckets if they help, else, or if one misses, all of it."""
     chosen = None
     if run.kernel.windows and not run.needs_sums and last.buckets is first.buckets:
-        chosen = choose_windows(last, sample)
+        chosen = choose_windows(last, sample, run.tuning)
     if chosen is not None:
         stage, windows = chosen
         bag = gather(run, first, stage, atoms, windows)

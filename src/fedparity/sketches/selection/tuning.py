@@ -25,5 +25,9 @@ class Tuning:
     """A score that a sample shows so often is counted instead of kept."""
     crowded: int = 1 << 10
     """A part of so many records is looked at: if it can hold one score only, it is an atom."""
+    window: int = 1 << 8
+    """A bucket of so many records is kept only around its wanted rank."""
+    ties: float = 0.001
+    """Share of a sample that is tied, above which buckets are not filled evenly."""
     stages: int = 64
     """Each stage after the first cuts at least one of the 64 bits of a key's range."""

@@ -17,14 +17,11 @@ from fedparity.sketches.selection.bucket_maps import Integers, LinearMap
 from fedparity.sketches.selection.stages import FirstBuckets, Stage
 from fedparity.sketches.selection.state import KEEP, window_slot
 from fedparity.sketches.selection.targets import RankTargets, Targets
+from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["Windows", "choose_windows", "within_windows"]
 
 _DEVIATIONS = 6.0
-_LEAST_RECORDS = 256
-"""Buckets with fewer records are kept whole."""
-_MOST_TIES = 0.001
-"""Share of a sample that is tied with another score, above which buckets are not filled evenly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +34,19 @@ class Windows:
     high: FloatArray
 
 
-def choose_windows(stage: Stage, sample: FloatArray) -> tuple[Stage, Windows] | None:
+def choose_windows(
+    stage: Stage, sample: FloatArray, tuning: Tuning
+) -> tuple[Stage, Windows] | None:
     """Return a stage that keeps only windows of its buckets; None where they would not help."""
     buckets = stage.buckets
     if not isinstance(buckets, FirstBuckets) or not isinstance(buckets.chosen, LinearMap):
         return None
-    if np.count_nonzero(np.diff(sample) == 0) > _MOST_TIES * sample.size:
+    if np.count_nonzero(np.diff(sample) == 0) > tuning.ties * sample.size:
         return None
-    found = [_of_group(stage, buckets.chosen, group) for group in range(len(stage.targets))]
+    found = [
+        _of_group(stage, buckets.chosen, group, tuning.window)
+        for group in range(len(stage.targets))
+    ]
     places, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
     slots = stage.slots.copy()
     slots[places] = [window_slot(position) for position in range(places.size)]
@@ -52,7 +54,7 @@ def choose_windows(stage: Stage, sample: FloatArray) -> tuple[Stage, Windows] | 
 
 
 def _of_group(
-    stage: Stage, chosen: LinearMap, group: int
+    stage: Stage, chosen: LinearMap, group: int, least: int
 ) -> tuple[Integers, FloatArray, FloatArray]:
     """Buckets of one group, and the bounds of their windows."""
     targets = stage.targets[group]
@@ -68,7 +70,7 @@ def _of_group(
     margin = _DEVIATIONS * np.sqrt(np.maximum(low * (1 - low), high * (1 - high)) / counts)
     margin += 4 / counts
     bucket = places - stage.buckets.starts[group]
-    even = (counts >= _LEAST_RECORDS) & (bucket >= 1) & (bucket <= chosen.inner)
+    even = (counts >= least) & (bucket >= 1) & (bucket <= chosen.inner)
     even &= stage.slots[places] == KEEP
     edge = chosen.low + (bucket - 1) / chosen.scale
     return (
