@@ -93,6 +93,7 @@ def compose(found: Findings) -> AuditResult:
         seed=assessment.seed,
         federation=found.federation,
         value_error=found.value_error,
+        unseen={group: most for group, most in found.unseen.most.items() if most},
     )
 
 

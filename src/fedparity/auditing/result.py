@@ -68,6 +68,8 @@ class AuditResult:
     federation: Federation | None = field(default=None, compare=False)
     value_error: float = field(default=0.0, compare=False)
     """How far a released value may be from the one computed: half a step of the rounding."""
+    unseen: Mapping[Group, float] | None = field(default=None, compare=False)
+    """At most so many further records of each group: withheld cells, silos that sent nothing."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it."""
@@ -145,6 +147,7 @@ class AuditResult:
             self.sketches(),
             threshold,
             score_range=self.plan.score_range,
+            unseen=self.unseen,
             value_error=self.value_error,
         )
 
