@@ -145,6 +145,17 @@ def _add_product(limbs, first_bits, second_bits):
 
 
 @_compiled
+def _hits(flags, places, found):
+    """Write down which places have a flag; return how many."""
+    hits = 0
+    for i in range(places.size):
+        if flags[places[i]]:
+            found[hits] = i
+            hits += 1
+    return hits
+
+
+@_compiled
 def gather(
     chosen,
     bounds,
@@ -157,41 +168,37 @@ def gather(
     equal,
     windows,
     limbs,
-    places,
+    scratch,
     out,
 ):
     """Keep, count or sum records as the flag of their place says; return how many were kept."""
-    kept_scores, kept_codes = out
+    places, found = scratch
     low, high, outside = windows
+    kept_scores, kept_codes = out
     kept, last = 0, np.uint32(flags.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for i in range(own.size):
-            flag = flags[own[i]]
-            if flag != _SKIP:
-                if flag == _SUM:
-                    if limbs.shape[0]:
-                        _add_value(limbs[slots[own[i]]], block_bits[i])
+        for hit in range(_hits(flags, own, found)):
+            i = found[hit]
+            flag, slot, score = flags[own[i]], slots[own[i]], block[i]
+            if flag == _SUM:
+                if limbs.shape[0]:
+                    _add_value(limbs[slot], block_bits[i])
+                continue
+            if flag == _CANDIDATE and score == candidates[-3 - slot]:
+                equal[-3 - slot] += 1
+                continue
+            if flag == _WINDOWED:
+                position = _FIRST_WINDOW - slot
+                if score < low[position] or score > high[position]:
+                    outside[np.int64(score > high[position]), position] += 1
                     continue
-                if flag == _CANDIDATE:
-                    position = -3 - slots[own[i]]
-                    if block[i] == candidates[position]:
-                        equal[position] += 1
-                        continue
-                elif flag == _WINDOWED:
-                    position = _FIRST_WINDOW - slots[own[i]]
-                    if block[i] < low[position]:
-                        outside[0, position] += 1
-                        continue
-                    if block[i] > high[position]:
-                        outside[1, position] += 1
-                        continue
-                kept_scores[kept] = block[i]
-                kept_codes[kept] = block_codes[i]
-                kept += 1
+            kept_scores[kept] = score
+            kept_codes[kept] = block_codes[i]
+            kept += 1
     return kept
 
 
@@ -210,10 +217,11 @@ def gather_weighted(
     equal,
     limbs,
     product_limbs,
-    places,
+    scratch,
     out,
 ):
     """Keep, count or sum records with weights; return how many were kept."""
+    places, found = scratch
     kept_scores, kept_codes, kept_weights = out
     kept, last = 0, np.uint32(flags.size - 1)
     candidate_row = limbs.shape[0] - candidates.size
@@ -222,25 +230,23 @@ def gather_weighted(
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for i in range(own.size):
-            flag = flags[own[i]]
-            if flag == _SKIP or weights[start + i] == 0.0:
+        for hit in range(_hits(flags, own, found)):
+            i = found[hit]
+            flag, slot, weight = flags[own[i]], slots[own[i]], weights[start + i]
+            if weight == 0.0:
                 continue
             if flag == _SUM:
                 if limbs.shape[0]:
-                    _add_value(limbs[slots[own[i]]], weight_bits[start + i])
+                    _add_value(limbs[slot], weight_bits[start + i])
                 if product_limbs.shape[0]:
-                    row = product_limbs[slots[own[i]]]
-                    _add_product(row, block_bits[i], weight_bits[start + i])
+                    _add_product(product_limbs[slot], block_bits[i], weight_bits[start + i])
                 continue
-            if flag == _CANDIDATE:
-                position = -3 - slots[own[i]]
-                if block[i] == candidates[position]:
-                    equal[position] += 1
-                    _add_value(limbs[candidate_row + position], weight_bits[start + i])
-                    continue
+            if flag == _CANDIDATE and block[i] == candidates[-3 - slot]:
+                equal[-3 - slot] += 1
+                _add_value(limbs[candidate_row - 3 - slot], weight_bits[start + i])
+                continue
             kept_scores[kept] = block[i]
             kept_codes[kept] = block_codes[i]
-            kept_weights[kept] = weights[start + i]
+            kept_weights[kept] = weight
             kept += 1
     return kept

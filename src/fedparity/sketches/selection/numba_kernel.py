@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ from fedparity.sketches.selection.numpy_kernel import NumpyKernel
 from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
 
 __all__ = ["NumbaKernel"]
+
+Scratch: TypeAlias = tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]
 
 compiled: Any = typed_by_numba
 _NO_FIRST, _NO_SHIFTS = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
@@ -40,10 +42,10 @@ class NumbaKernel:
         common = _arguments(chosen, bounds, batch)
         before = tally.counts[-1]
         if batch.weights is None:
-            compiled.count(*common, tally.counts, self._places())
+            compiled.count(*common, tally.counts, self._scratch()[0])
         else:
             weighted = (tally.counts, tally.masses, tally.squares)
-            compiled.count_weighted(*common, batch.weights, *weighted, self._places())
+            compiled.count_weighted(*common, batch.weights, *weighted, self._scratch()[0])
         if tally.counts[-1] != before and not bounds.allow(batch.scores):
             outside = ~bounds.inside(batch.scores)
             if batch.weights is not None:
@@ -69,21 +71,22 @@ class NumbaKernel:
         if batch.weights is None:
             windows = (rules.low, rules.high, bag.outside)
             sums = _limbs(bag.values, rows)
-            kept = compiled.gather(*common, *told, windows, sums, self._places(), out)
+            kept = compiled.gather(*common, *told, windows, sums, self._scratch(), out)
         else:
             out = (*out, np.empty(rows))
             weights = (batch.weights, batch.weights.view(np.int64))
             limbs = (_limbs(bag.weights, rows), _limbs(bag.products, 3 * rows))
-            kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._places(), out)
+            kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._scratch(), out)
         if kept:
             bag.kept.append(Batch(*(column[:kept].copy() for column in out)))
 
-    def _places(self) -> npt.NDArray[np.uint32]:
-        """Room for the places of a block, one for each thread."""
-        if not hasattr(self._local, "places"):
-            self._local.places = np.empty(compiled.BLOCK, dtype=np.uint32)
-        places: npt.NDArray[np.uint32] = self._local.places
-        return places
+    def _scratch(self) -> Scratch:
+        """Room for the places of a block and for the hits among them, one for each thread."""
+        if not hasattr(self._local, "scratch"):
+            places = np.empty(compiled.BLOCK, dtype=np.uint32)
+            self._local.scratch = places, np.empty(compiled.BLOCK, dtype=np.int64)
+        scratch: Scratch = self._local.scratch
+        return scratch
 
 
 def _arguments(chosen: LinearMap | KeyMap, bounds: Bounds, batch: Batch) -> tuple[Any, ...]:
