@@ -32,9 +32,9 @@ def start(*arguments, folder, home=None, command=COMMAND, **changes):
     )
 
 
-def finish(process):
+def finish(process, *, timeout=120):
     """Wait for a process; return its code, its output and what it said."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=timeout)
     return process.returncode, out, err
 
 

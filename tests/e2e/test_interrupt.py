@@ -18,14 +18,14 @@ def slowly(records):
             open("reading", "w").close()
             time.sleep(0.1)
             return task()
-        for _ in range(40):
+        for _ in range(1200):
             yield late
 TableRecords.batches = slowly
 
 from fedparity.cli.main import main
 main()
 """
-"""The real command, on a table that takes two seconds or more to read."""
+"""The real command, on a table that takes a minute or more to read."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
@@ -43,7 +43,7 @@ def test_ctrl_c_leaves_no_file_and_ends_with_130(tmp_path):
         time.sleep(0.02)
 
     process.send_signal(signal.SIGINT)
-    code, out, err = finish(process)
+    code, out, err = finish(process, timeout=25)
 
     reading.unlink()
     assert (code, out) == (130, "")

@@ -29,6 +29,8 @@ from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.strict_json import LARGEST, decode_object
 
 if TYPE_CHECKING:
+    from fedparity.diagnostics.brackets import Bracket
+    from fedparity.diagnostics.pooled_rates import TailReport
     from fedparity.diagnostics.thresholds import ThresholdReport
 
 __all__ = ["SCHEMA", "AuditResult"]
@@ -143,13 +145,40 @@ class AuditResult:
         """
         from fedparity.diagnostics.thresholds import at_threshold  # noqa: PLC0415
 
-        return at_threshold(
-            self.sketches(),
-            threshold,
-            score_range=self.plan.score_range,
-            unseen=self.unseen,
-            value_error=self.value_error,
-        )
+        return at_threshold(self.sketches(), threshold, **self._limits)
+
+    def at_quantile(self, level: float) -> TailReport:
+        """Return the share of each group above a quantile of all records; 0.5 is the median.
+
+        Raises
+        ------
+        ResultError
+            If the result was read from a file: the sketches are needed.
+        """
+        from fedparity.diagnostics.pooled_rates import tail_rates  # noqa: PLC0415
+
+        return tail_rates(self.sketches(), level, **self._limits)
+
+    def ks_distance(self, first: Group, second: Group) -> Bracket:
+        """Return the largest gap between the distribution functions of two groups.
+
+        Raises
+        ------
+        ResultError
+            If the result was read from a file: the sketches are needed.
+        """
+        from fedparity.diagnostics.ks_distance import ks_distance  # noqa: PLC0415
+
+        return ks_distance(self.sketches(), first, second, **self._limits)
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        """What bounds of rates depend on besides the sketches."""
+        return {
+            "score_range": self.plan.score_range,
+            "unseen": self.unseen,
+            "value_error": self.value_error,
+        }
 
     def sketches(self) -> Federation:
         """Return the federation that was measured.

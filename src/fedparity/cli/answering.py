@@ -11,7 +11,6 @@ from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.exits import ExitCode
 from fedparity.cli.threshold_text import tail_text, threshold_text
-from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
 from fedparity.protocol.canonical import canonical_bytes
 
 __all__ = ["answer", "answer_options", "end"]
@@ -61,7 +60,7 @@ def answer(result: AuditResult, options: dict[str, Any]) -> None:
     As JSON, each threshold and tail follows on a line of its own.
     """
     thresholds = [result.at_threshold(score) for score in options["thresholds"]]
-    tails = [_tail(result, level) for level in options["tails"]]
+    tails = [result.at_quantile(level) for level in options["tails"]]
     if options["output"]:
         result.write(options["output"], force=options["force"])
     if options["as_json"]:
@@ -88,15 +87,6 @@ def end(context: click.Context, result: AuditResult, options: dict[str, Any]) ->
         click.echo("warning: --fail-above has no effect: the plan has no review level", err=True)
     if result.disparity.verdict == "above":
         context.exit(ExitCode.ABOVE)
-
-
-def _tail(result: AuditResult, level: float) -> TailReport:
-    return tail_rates(
-        result.sketches(),
-        level,
-        score_range=result.plan.score_range,
-        value_error=result.value_error,
-    )
 
 
 def _line(kind: str, report: Mapping[str, object]) -> str:

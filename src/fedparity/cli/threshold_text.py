@@ -15,12 +15,26 @@ from fedparity.diagnostics.thresholds import ThresholdReport
 __all__ = ["tail_text", "threshold_text"]
 
 _LONGEST_LABEL = 20
+_MOST_PAIRS = 3
 
 
 def threshold_text(report: ThresholdReport, result: AuditResult, width: int = 80) -> str:
     """Return the selection rates at a threshold, their ratios, and four fifths."""
     heading = f"Share with a score of at least {number(report.threshold, 6)}"
-    return _text(heading, report.groups, report.widest_gap, result, width)
+    text = _text(heading, report.groups, report.widest_gap, result, width)
+    return "\n".join([text, *_distances(result, width)])
+
+
+def _distances(result: AuditResult, width: int) -> list[str]:
+    """The KS distance of each pair of groups: what no threshold can exceed."""
+    lines = []
+    for pair in result.pairs[:_MOST_PAIRS]:
+        found = result.ks_distance(*pair.groups)
+        names = " and ".join(group_words(group) for group in pair.groups)
+        between = f"{_percent(found.lower)} to {_percent(found.upper)}"
+        words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
+        lines += wrapped(words, width, first="  ")
+    return lines
 
 
 def tail_text(report: TailReport, result: AuditResult, width: int = 80) -> str:
@@ -51,8 +65,9 @@ def _text(
         lines.append(f"  {'':{names}}  {each.four_fifths}")
     missing = result.silos_missing or any(silo.withheld for silo in result.silos)
     words = f"Widest gap {_percent(gap.value)} ({_percent(gap.lower)} to {_percent(gap.upper)})."
-    words += " The bounds are those that the sketches leave; sampling error is not in them"
-    words += ", nor is what is missing or withheld." if missing else "."
+    words += " The bounds are what the sketches leave open"
+    words += ", missing and withheld records included" if missing else ""
+    words += "; sampling error is not in them."
     return "\n".join([*lines, *wrapped(words, width, first="  ")])
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
 from fedparity.sketches.records import Batch, BatchTask, Records
 
 __all__ = ["Progress", "available_threads", "deal"]
 
 State = TypeVar("State")
+
+_STEP = 0.1
+"""Seconds between two looks at an interrupt."""
 
 Progress = Callable[[int, int | None, str], None]
 """Called with the rows read so far, the rows to read if known, and what is being done."""
@@ -57,10 +60,18 @@ def deal(
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(thread) for _ in range(threads)]
         try:
-            return [future.result() for future in futures]
-        except BaseException:  # also Ctrl-C: nobody starts another batch
+            _wait(futures)
+        except BaseException:  # Ctrl-C: nobody starts another batch
             tasks.stop()
             raise
+    return [future.result() for future in futures]
+
+
+def _wait(futures: Sequence[Future[Any]]) -> None:
+    """Wait for all, or for an error, in short steps: some libraries make long waits deaf to Ctrl-C."""
+    while wait(futures, timeout=_STEP, return_when=FIRST_EXCEPTION).not_done:
+        if any(future.done() and future.exception() for future in futures):
+            return
 
 
 class _Deck:
