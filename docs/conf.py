@@ -15,7 +15,7 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "reference/silo-speed-table.md"]
 html_theme = "furo"
 html_title = f"fedparity {__version__}"
 html_math_renderer = "mathml"

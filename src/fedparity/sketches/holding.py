@@ -3,73 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-import numpy as np
-
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.labels import Group
-from fedparity.sketches.records import Batch, BatchTask, Faults, Records
+from fedparity.sketches.records import Batch, Faults, HeldRecords, Records
 from fedparity.sketches.selection.dealing import Progress, deal
 
-__all__ = ["HeldRecords", "hold"]
-
-
-@dataclass(frozen=True, eq=False)
-class HeldRecords:
-    """Records that were read once and stay in memory, in the batches in which they came."""
-
-    source: Records
-    held: tuple[Batch, ...]
-    groups: tuple[Group, ...]
-    faults: Faults
-    """What the reader left out while it read."""
-    rescannable: bool = True
-
-    @property
-    def weighted(self) -> bool:
-        """Whether the records have weights."""
-        return self.source.weighted
-
-    @property
-    def rows(self) -> int:
-        """How many records there are."""
-        return sum(batch.scores.size for batch in self.held)
-
-    def batches(self) -> Iterator[BatchTask]:
-        """Yield tasks that give the batches again."""
-        for batch in self.held:
-            yield _Again(batch)
-
-    def accept(self, faults: Faults) -> int:
-        """Ask the source, of all that it left out and all that was found since."""
-        together = Faults()
-        together.add(self.faults)
-        together.add(faults)
-        return self.source.accept(together)
-
-    def sample(self, size: int) -> FloatArray:
-        """Return about so many scores from all over."""
-        step = max(1, self.rows // size)
-        return np.concatenate([batch.scores[::step] for batch in self.held] or [np.zeros(0)])
-
-
-@dataclass(frozen=True, slots=True)
-class _Again:
-    """The task that gives a batch that is held."""
-
-    batch: Batch
-
-    def __call__(self) -> Batch:
-        return self.batch
+__all__ = ["hold"]
 
 
 class _Shelf:
     """Batches as they come, until they are too many."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit, self.size = limit, 0
+    def __init__(self, limit: int, *, copies: bool) -> None:
+        self.limit, self.size, self.copies = limit, 0, copies
         self.batches: list[Batch] = []
         self.faults = Faults()
         self._lock = threading.Lock()
@@ -82,7 +27,9 @@ class _Shelf:
             if self.size > self.limit:
                 self.batches.clear()
                 raise _FullError
-            self.batches.append(Batch(batch.scores, batch.codes, batch.weights))
+        own = _copy(batch) if self.copies else Batch(batch.scores, batch.codes, batch.weights)
+        with self._lock:
+            self.batches.append(own)
 
 
 class _FullError(Exception):
@@ -99,7 +46,7 @@ def hold(
     per_row = 9 + 8 * records.weighted
     if records.rows is not None and records.rows * per_row > limit:
         return None
-    shelf = _Shelf(limit)
+    shelf = _Shelf(limit, copies=not getattr(records, "resident", False))
     done = 0
 
     def seen(rows: int) -> None:
@@ -109,10 +56,32 @@ def hold(
             progress(done, records.rows, "reading")
 
     try:
-        deal(records, lambda: None, lambda _, batch: shelf.put(batch), threads=threads, seen=seen)
+        # One thread more than there are cores: some of them wait for the disk, or for the reader.
+        deal(
+            records,
+            lambda: None,
+            lambda _, batch: shelf.put(batch),
+            threads=threads + 1,
+            seen=seen,
+        )
     except _FullError:
         return None
-    return HeldRecords(records, tuple(shelf.batches), records.groups, shelf.faults)
+
+    def accepting(found: Faults) -> int:
+        """Ask the source, of all that it left out and all that was found since."""
+        found.add(shelf.faults)
+        return records.accept(found)
+
+    return HeldRecords(records.groups, tuple(shelf.batches), records.weighted, accepting)
+
+
+def _copy(batch: Batch) -> Batch:
+    """The batch in memory of its own, so that the reader uses its buffers again.
+
+    NumPy asks the system for large pages; fresh small ones cost more than the copy.
+    """
+    weights = None if batch.weights is None else batch.weights.copy()
+    return Batch(batch.scores.copy(), batch.codes.copy(), weights)
 
 
 def _bytes(batch: Batch) -> int:

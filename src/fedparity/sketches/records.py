@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["ArrayRecords", "Batch", "BatchTask", "Codes", "Faults", "Records"]
+__all__ = ["ArrayRecords", "Batch", "BatchTask", "Codes", "Faults", "HeldRecords", "Records"]
 
 Codes: TypeAlias = npt.NDArray[Any]
 """Position of each record's group, in an unsigned integer type that is as small as it can be."""
@@ -151,6 +152,47 @@ class ArrayRecords:
                 total=self.scores.size,
             )
         return 0
+
+
+@dataclass(frozen=True, eq=False)
+class HeldRecords:
+    """Records that were read once and stay in memory, in the batches in which they came."""
+
+    groups: tuple[Group, ...]
+    held: tuple[Batch, ...]
+    weighted: bool
+    accepting: Callable[[Faults], int]
+    """Asked about scores that are not finite."""
+    rescannable: bool = True
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return sum(batch.scores.size for batch in self.held)
+
+    def batches(self) -> Iterator[BatchTask]:
+        """Yield tasks that give the batches again."""
+        for batch in self.held:
+            yield _Again(batch)
+
+    def accept(self, faults: Faults) -> int:
+        """Ask whoever is to be asked."""
+        return self.accepting(faults)
+
+    def sample(self, size: int) -> FloatArray:
+        """Return about so many scores from all over."""
+        step = max(1, self.rows // size)
+        return np.concatenate([batch.scores[::step] for batch in self.held] or [np.zeros(0)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """The task that gives a batch that is held."""
+
+    batch: Batch
+
+    def __call__(self) -> Batch:
+        return self.batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.sketches.levels import check_levels
-from fedparity.sketches.records import ArrayRecords, Batch, Faults
+from fedparity.sketches.records import Batch, Faults, HeldRecords
 from fedparity.sketches.selection.kernels import KernelName
 from fedparity.sketches.selection.readings import counted_values, weighted_values
 from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
@@ -159,8 +159,7 @@ class StreamSketch:
             found.add(self.faults)
             return accept(found)
 
-        scores, codes, weights = self._columns()
-        records = ArrayRecords(tuple(self.groups), scores, codes, weights, accepting=ask)
+        records = HeldRecords(tuple(self.groups), tuple(self.waiting), self.weighted, ask)
         return select(
             records,
             levels,
@@ -168,15 +167,6 @@ class StreamSketch:
             score_range=self.score_range,
             kernel=self.kernel,
             threads=self.threads,
-        )
-
-    def _columns(self) -> tuple[FloatArray, np.ndarray, FloatArray | None]:
-        parts = self.waiting or [Batch(np.zeros(0), np.zeros(0, dtype=np.uint8))]
-        weights = [part.weights for part in parts if part.weights is not None]
-        return (
-            np.concatenate([part.scores for part in parts]),
-            np.concatenate([part.codes for part in parts]),
-            (np.concatenate(weights) if weights else np.zeros(0)) if self.weighted else None,
         )
 
     def _summarise(self) -> None:

@@ -93,6 +93,11 @@ class TableRecords:
         return self.table.rows
 
     @property
+    def resident(self) -> bool:
+        """Whether the columns are in memory already."""
+        return isinstance(self.table, MemoryTable)
+
+    @property
     def worth_holding(self) -> bool:
         """Whether what a scan makes of the table should be kept for the next one.
 

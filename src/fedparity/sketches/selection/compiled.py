@@ -145,11 +145,15 @@ def _add_product(limbs, first_bits, second_bits):
 
 
 @_compiled
-def _hits(flags, places, found):
-    """Write down which places have a flag; return how many."""
+def _hits(looked_at, places, found):
+    """Write down which places are looked at; return how many.
+
+    One bit per place stays in the first level of the cache.
+    """
     hits = 0
     for i in range(places.size):
-        if flags[places[i]]:
+        place = places[i]
+        if (looked_at[place >> np.uint32(5)] >> (place & np.uint32(31))) & np.uint32(1):
             found[hits] = i
             hits += 1
     return hits
@@ -162,6 +166,7 @@ def gather(
     scores,
     bits,
     codes,
+    looked_at,
     flags,
     slots,
     candidates,
@@ -173,7 +178,7 @@ def gather(
 ):
     """Keep, count or sum records as the flag of their place says; return how many were kept."""
     places, found = scratch
-    low, high, outside = windows
+    low, high, sides = windows
     kept_scores, kept_codes = out
     kept, last = 0, np.uint32(flags.size - 1)
     for start in range(0, scores.size, BLOCK):
@@ -181,7 +186,7 @@ def gather(
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for hit in range(_hits(flags, own, found)):
+        for hit in range(_hits(looked_at, own, found)):
             i = found[hit]
             flag, slot, score = flags[own[i]], slots[own[i]], block[i]
             if flag == _SUM:
@@ -191,14 +196,15 @@ def gather(
             if flag == _CANDIDATE and score == candidates[-3 - slot]:
                 equal[-3 - slot] += 1
                 continue
-            if flag == _WINDOWED:
-                position = _FIRST_WINDOW - slot
-                if score < low[position] or score > high[position]:
-                    outside[np.int64(score > high[position]), position] += 1
-                    continue
             kept_scores[kept] = score
             kept_codes[kept] = block_codes[i]
-            kept += 1
+            if flag == _WINDOWED:  # no branch: nobody can predict on which side a score falls
+                position = _FIRST_WINDOW - slot
+                side = np.int64(score >= low[position]) + np.int64(score > high[position])
+                sides[side, position] += 1
+                kept += np.int64(side == 1)
+            else:
+                kept += 1
     return kept
 
 
@@ -211,6 +217,7 @@ def gather_weighted(
     codes,
     weights,
     weight_bits,
+    looked_at,
     flags,
     slots,
     candidates,
@@ -230,7 +237,7 @@ def gather_weighted(
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for hit in range(_hits(flags, own, found)):
+        for hit in range(_hits(looked_at, own, found)):
             i = found[hit]
             flag, slot, weight = flags[own[i]], slots[own[i]], weights[start + i]
             if weight == 0.0:

@@ -40,13 +40,14 @@ class NumbaKernel:
             self._plain.count(chosen, batch, bounds, tally)
             return
         common = _arguments(chosen, bounds, batch)
-        before = tally.counts[-1]
+        counts = tally.recently(batch.scores.size)
+        before = counts[-1]
         if batch.weights is None:
-            compiled.count(*common, tally.counts, self._scratch()[0])
+            compiled.count(*common, counts, self._scratch()[0])
         else:
-            weighted = (tally.counts, tally.masses, tally.squares)
-            compiled.count_weighted(*common, batch.weights, *weighted, self._scratch()[0])
-        if tally.counts[-1] != before and not bounds.allow(batch.scores):
+            weighted = (counts, tally.masses, tally.squares)
+            compiled.count_weighted(*common, _fixed(batch.weights), *weighted, self._scratch()[0])
+        if counts[-1] != before and not bounds.allow(batch.scores):
             outside = ~bounds.inside(batch.scores)
             if batch.weights is not None:
                 outside &= batch.weights > 0
@@ -65,16 +66,17 @@ class NumbaKernel:
             self._plain.gather(chosen, batch, bounds, rules, bag)
             return
         common = _arguments(chosen, bounds, batch)
-        told = (rules.kept, rules.slots, rules.candidates, bag.equal)
+        told = (rules.hits, rules.kept, rules.slots, rules.candidates, bag.equal)
         rows = batch.scores.size
         out: tuple[Any, ...] = (np.empty(rows), np.empty(rows, dtype=batch.codes.dtype))
         if batch.weights is None:
-            windows = (rules.low, rules.high, bag.outside)
+            windows = (rules.low, rules.high, bag.sides)
             sums = _limbs(bag.values, rows)
             kept = compiled.gather(*common, *told, windows, sums, self._scratch(), out)
         else:
             out = (*out, np.empty(rows))
-            weights = (batch.weights, batch.weights.view(np.int64))
+            own = _fixed(batch.weights)
+            weights = (own, own.view(np.int64))
             limbs = (_limbs(bag.weights, rows), _limbs(bag.products, 3 * rows))
             kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._scratch(), out)
         if kept:
@@ -97,7 +99,15 @@ def _arguments(chosen: LinearMap | KeyMap, bounds: Bounds, batch: Batch) -> tupl
     else:
         map_ = (False, 0.0, 0.0, 0.0, chosen.first, chosen.shifts, width)
     limits = (bounds.low, bounds.high)
-    return map_, limits, batch.scores, batch.scores.view(np.int64), batch.codes
+    scores = _fixed(batch.scores)
+    return map_, limits, scores, scores.view(np.int64), _fixed(batch.codes)
+
+
+def _fixed(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A view that cannot be written: columns of Arrow are such, and one type compiles once."""
+    view = column.view()
+    view.flags.writeable = False
+    return view
 
 
 def _limbs(sums: ExactSums | None, terms: int) -> npt.NDArray[np.int64]:

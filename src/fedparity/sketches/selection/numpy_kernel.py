@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
-from fedparity.sketches.selection.bucket_maps import BucketMap, Integers
+from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, LinearMap
 from fedparity.sketches.selection.state import KEEP, Bag, Bounds, Rules, Tally, taken
 
 __all__ = ["NumpyKernel", "gather_places", "tally_places"]
@@ -24,10 +25,13 @@ class NumpyKernel:
     name = "numpy"
     windows = False
 
+    def __init__(self) -> None:
+        self._local = threading.local()
+
     def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
         """Count the records of a batch by bucket; those that may not be counted, by reason."""
         for block in _blocks(batch):
-            tally_places(_places(chosen, block, bounds, tally), block, tally)
+            tally_places(self._places(chosen, block, bounds, tally), block, tally)
 
     def gather(
         self,
@@ -39,27 +43,51 @@ class NumpyKernel:
     ) -> None:
         """Keep the records of a batch, or add them to sums, as the rules say."""
         for block in _blocks(batch):
-            gather_places(_places(chosen, block, bounds, None), block, rules, bag)
+            gather_places(self._places(chosen, block, bounds, None), block, rules, bag)
+
+    def _places(
+        self, chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None
+    ) -> Integers:
+        """The bucket of each record, counted group by group; -1 for those left out."""
+        if bounds.allow(block.scores):
+            places = self._buckets(chosen, block.scores)
+            allowed = None
+        else:
+            allowed = bounds.inside(block.scores)
+            places = chosen.buckets(np.where(allowed, block.scores, 0.0))
+        starts = self._room().starts[: places.size]
+        np.multiply(block.codes, chosen.width, out=starts, dtype=np.int64)
+        places += starts
+        if allowed is not None:
+            places[~allowed] = -1
+            if tally is not None:
+                counted = ~allowed if block.weights is None else ~allowed & (block.weights > 0)
+                tally.leave_out(block.scores[counted], bounds)
+        if block.weights is not None:
+            places[block.weights == 0] = -1  # nobody counts here
+        return places
+
+    def _buckets(self, chosen: BucketMap, scores: FloatArray) -> Integers:
+        if not isinstance(chosen, LinearMap):
+            return chosen.buckets(scores)
+        room = self._room()
+        return chosen.buckets_in(scores, room.floats[: scores.size], room.places[: scores.size])
+
+    def _room(self) -> _Room:
+        """Memory for one block, kept by each thread."""
+        if not hasattr(self._local, "room"):
+            self._local.room = _Room()
+        room: _Room = self._local.room
+        return room
 
 
-def _places(chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None) -> Integers:
-    """The bucket of each record, counted group by group; the last for those left out."""
-    codes = block.codes.astype(np.int64)
-    codes *= chosen.width
-    if bounds.allow(block.scores):
-        places = chosen.buckets(block.scores)
-        places += codes
-    else:
-        allowed = bounds.inside(block.scores)
-        places = chosen.buckets(np.where(allowed, block.scores, 0.0))
-        places += codes
-        places[~allowed] = -1
-        if tally is not None:
-            counted = ~allowed if block.weights is None else ~allowed & (block.weights > 0)
-            tally.leave_out(block.scores[counted], bounds)
-    if block.weights is not None:
-        places[block.weights == 0] = -1  # nobody counts here
-    return places
+class _Room:
+    """Arrays that are written again for every block."""
+
+    def __init__(self) -> None:
+        self.floats = np.empty(_BLOCK)
+        self.places = np.empty(_BLOCK, dtype=np.int64)
+        self.starts = np.empty(_BLOCK, dtype=np.int64)
 
 
 def tally_places(places: Integers, block: Batch, tally: Tally) -> None:

@@ -25,6 +25,7 @@ def count_all(run: Run, buckets: FirstBuckets) -> Tally:
 
     size = int(buckets.starts[-1])
     first, *others = run.deal(lambda: run.tally(size), work, "counting")
+    first.settle()
     for other in others:
         first.add(other)
     return first
@@ -67,7 +68,7 @@ def gather(
     for other in others:
         bag.add(other)
     found = sum(batch.scores.size for batch in bag.kept)
-    found += int(bag.equal.sum()) + int(bag.outside.sum())
+    found += int(bag.equal.sum()) + int(bag.sides[::2].sum())
     _check_unchanged(found, last)
     return bag
 

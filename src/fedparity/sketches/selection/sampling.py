@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.holding import HeldRecords
-from fedparity.sketches.records import ArrayRecords, Records
+from fedparity.sketches.records import ArrayRecords, HeldRecords, Records
 from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, choose_map
 from fedparity.sketches.selection.state import Bounds
 from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["first_map", "score_sample"]
 
-_COARSE, _FINE = 1 << 15, 1 << 16
+_COARSE, _FINE = 1 << 14, 1 << 17
 _MANY_LEVELS = 200
 """More levels than this are worth finer buckets."""
 

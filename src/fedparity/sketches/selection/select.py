@@ -183,7 +183,7 @@ def _gathered(
     if chosen is not None:
         stage, windows = chosen
         bag = gather(run, first, stage, atoms, windows)
-        found = within_windows(stage, windows, *bag.outside)
+        found = within_windows(stage, windows, *bag.sides[::2])
         if found is not None:
             return found, bag
     return last, gather(run, first, last, atoms)

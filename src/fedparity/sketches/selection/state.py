@@ -33,6 +33,8 @@ the sums that its records are added to; one below ``KEEP`` is kept too, but for 
 _WINDOW = -(1 << 24)
 """Slots from here down are of buckets that are kept between two bounds."""
 
+_MOST_RECENT = (1 << 32) - 1
+
 LARGEST = sys.float_info.max
 
 
@@ -63,6 +65,13 @@ class Rules:
     low: FloatArray = field(default_factory=lambda: np.zeros(0))
     """The lowest score of each window that is kept, and the highest."""
     high: FloatArray = field(default_factory=lambda: np.zeros(0))
+
+    @cached_property
+    def hits(self) -> npt.NDArray[np.uint32]:
+        """One bit per bucket: whether its records are looked at."""
+        bits = np.zeros(-(-self.slots.size // 32) * 32, dtype=bool)
+        bits[: self.slots.size] = self.kept != 0
+        return np.packbits(bits, bitorder="little").view(np.uint32)
 
     @cached_property
     def kept(self) -> npt.NDArray[np.uint8]:
@@ -103,6 +112,9 @@ class Tally:
     """Records whose score is finite but outside the bounds."""
     squares: FloatArray | None = None
     """Sum of squared weights per group, rounded."""
+    recent: npt.NDArray[np.uint32] | None = None
+    """Counts that are not in ``counts`` yet: half the bytes, so that they stay in a cache."""
+    recent_rows: int = 0
 
     @classmethod
     def zeros(cls, buckets: int, groups: int, *, weighted: bool) -> Tally:
@@ -113,8 +125,26 @@ class Tally:
             squares=np.zeros(groups) if weighted else None,
         )
 
+    def recently(self, rows: int) -> npt.NDArray[np.uint32]:
+        """Return recent counts with room for so many more."""
+        if self.recent is None:
+            self.recent = np.zeros(self.counts.size, dtype=np.uint32)
+        if self.recent_rows + rows > _MOST_RECENT:
+            self.settle()
+        self.recent_rows += rows
+        return self.recent
+
+    def settle(self) -> None:
+        """Add recent counts to the others."""
+        if self.recent is not None:
+            self.counts += self.recent
+            self.recent[:] = 0
+            self.recent_rows = 0
+
     def add(self, other: Tally) -> None:
         """Count what another thread has counted."""
+        self.settle()
+        other.settle()
         self.counts += other.counts
         if self.masses is not None and other.masses is not None:
             self.masses += other.masses
@@ -140,8 +170,8 @@ class Bag:
     kept: list[Batch] = field(default_factory=list)
     equal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many records had each candidate value."""
-    outside: Integers = field(default_factory=lambda: np.zeros((2, 0), dtype=np.int64))
-    """How many records were below, and above, each window."""
+    sides: Integers = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
+    """How many records were below, inside and above each window."""
     values: ExactSums | None = None
     """Sums of scores by row."""
     weights: ExactSums | None = None
@@ -156,7 +186,7 @@ class Bag:
         """Return a bag with sums for what the kind of sketch needs."""
         return cls(
             equal=np.zeros(candidates, dtype=np.int64),
-            outside=np.zeros((2, windows), dtype=np.int64),
+            sides=np.zeros((3, windows), dtype=np.int64),
             values=ExactSums.zeros(rows) if means and not weighted else None,
             weights=ExactSums.zeros(rows + candidates) if weighted else None,
             products=ExactSums.zeros(rows, products=True) if means and weighted else None,
@@ -166,7 +196,7 @@ class Bag:
         """Add what another thread has gathered."""
         self.kept += other.kept
         self.equal += other.equal
-        self.outside += other.outside
+        self.sides += other.sides
         for mine, theirs in (
             (self.values, other.values),
             (self.weights, other.weights),
@@ -177,7 +207,7 @@ class Bag:
 
     def with_same_sums(self) -> Bag:
         """Return a bag that keeps records of its own but counts and sums into this one."""
-        return Bag([], self.equal, self.outside, self.values, self.weights, self.products)
+        return Bag([], self.equal, self.sides, self.values, self.weights, self.products)
 
     def add_earlier_sums(self, earlier: Bag) -> None:
         """Add sums that were made before there were candidates."""

@@ -15,7 +15,7 @@ class Tuning:
     """So few records are all kept, and sorted."""
     sample: int = 1 << 15
     """Scores that choose the first map."""
-    buckets: int = 1 << 17
+    buckets: int = 1 << 18
     """Buckets of all groups of the first map: their counts should stay in a core's cache."""
     kept: int = 1 << 21
     """Records kept at once; where more would be, their buckets are cut first."""

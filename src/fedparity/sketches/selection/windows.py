@@ -1,7 +1,7 @@
 """Windows: the part of a kept bucket in which its wanted rank almost surely lies.
 
 A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
-six standard deviations of its expected place. Records below and above are counted, not kept.
+five standard deviations of its expected place. Records below and above are counted, not kept.
 Where a window turns out to miss its rank, everything is gathered again without windows; hence they
 save time and memory, and never change a result.
 """
@@ -21,7 +21,7 @@ from fedparity.sketches.selection.tuning import Tuning
 
 __all__ = ["Windows", "choose_windows", "within_windows"]
 
-_DEVIATIONS = 6.0
+_DEVIATIONS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
