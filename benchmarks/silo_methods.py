@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -161,7 +162,9 @@ def ours_from(memory: int | None) -> Callable[[Path, int, int], Method]:
 
 
 def _compile() -> None:
-    """Load and compile numba where it is installed, before anything is timed."""
+    """Load the libraries, as for the peers, and compile numba, before anything is timed."""
+    for library in ("polars", "pyarrow.parquet"):
+        import_module(library)
     codes = np.zeros(_WARM_UP, dtype=np.uint8)
     records = ArrayRecords((0, 1), np.random.default_rng(0).random(_WARM_UP), codes)
     select(records, lambda _: [3, 3], kernel="numba")

@@ -163,9 +163,9 @@ def _has_fields(block: bytes, delimiter: str, expected: int) -> bool:
     polars reads a row with too few or too many fields without a word once columns are projected,
     and a name with a comma in it would then shift a score to the left.
     """
+    if b'"' not in block:
+        return block.count(delimiter.encode()) == expected
     characters = np.frombuffer(block, np.uint8)
-    delimiters = characters == ord(delimiter)
-    if b'"' in block:
-        quotes = np.cumsum(characters == ord('"'), dtype=np.uint8)
-        delimiters &= (quotes & 1) == 0
+    quotes = np.cumsum(characters == ord('"'), dtype=np.uint8)
+    delimiters = (characters == ord(delimiter)) & ((quotes & 1) == 0)
     return int(np.count_nonzero(delimiters)) == expected
