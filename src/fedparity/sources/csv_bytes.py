@@ -10,19 +10,21 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from fedparity.errors import TableError
 from fedparity.sources.extras import pyarrow
 from fedparity.sources.file_state import FileState
 
-__all__ = ["CsvFile", "without_blank_lines"]
+__all__ = ["CsvFile", "Pieces", "without_blank_lines"]
 
 _BLOCK_BYTES = 16 << 20
 _HEADER_BYTES = 1 << 16
 _LONGEST_LINE = 64 << 20
 _UTF8_MARK = b"\xef\xbb\xbf"
 _QUOTE, _NEWLINE = b'"', b"\n"
+Pieces: TypeAlias = tuple[bytes | memoryview, ...]
+
 _BLANK_LINES = re.compile(rb"\n(?:\r?\n)+")
 
 
@@ -57,9 +59,10 @@ class CsvFile:
         """Read a part of the file: damage and changes are errors."""
         return self.state.reading(*_damage())
 
-    def blocks(self, prefix: bytes = b"") -> Iterator[bytes]:
+    def blocks(self, prefix: bytes = b"") -> Iterator[Pieces]:
         """Yield the records after the header, in blocks that end where a record does.
 
+        A block comes in pieces that are to be joined, by whoever reads it: that takes a while.
         Every block starts with ``prefix``.
 
         Raises
@@ -77,7 +80,7 @@ class CsvFile:
                 if not data:
                     break
                 if end := _last_record_end(rest, data):
-                    yield b"".join((prefix, rest, memoryview(data)[:end]))
+                    yield prefix, rest, memoryview(data)[:end]
                     rest = data[end:]
                 else:
                     rest += data
@@ -86,7 +89,7 @@ class CsvFile:
         if rest.count(_QUOTE) % 2:
             raise TableError.malformed(self.path, len(self.names))
         if rest.strip(b"\r\n"):
-            yield prefix + rest
+            yield prefix, rest
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -51,9 +51,9 @@ class PlainCsvTable:
         """Rows of fields, some thousand at a time."""
         width = len(self._file.names)
         rows: list[list[str]] = []
-        for block in self._file.blocks():
+        for pieces in self._file.blocks():
             try:
-                text = io.StringIO(block.decode("utf-8"), newline="")
+                text = io.StringIO(b"".join(pieces).decode("utf-8"), newline="")
                 for row in csv.reader(text, delimiter=self._file.delimiter, strict=True):
                     if not row:
                         continue
