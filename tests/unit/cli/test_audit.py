@@ -144,4 +144,4 @@ def test_what_is_missing_is_said_beside_the_rates(folder):
 
     shown = " ".join(audit("--threshold", 0.5).stdout.split())
 
-    assert "nor is what is missing or withheld." in shown
+    assert "open, missing and withheld records included;" in shown
