@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from fedparity.diagnostics.checks import check_score_range
 from fedparity.diagnostics.envelopes import Envelope, group_envelopes
-from fedparity.errors import OptionError
+from fedparity.diagnostics.knowledge import (
+    checked_range,
+    checked_unseen,
+    checked_value_error,
+)
 from fedparity.federated.federation import Federation
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.mixture import mixture
@@ -81,13 +83,9 @@ def known_laws(
 
     Of a group with records without limit that nobody described, only the range is known.
     """
-    bounds = _checked_range(federation, score_range)
-    extra = _checked_unseen(federation, unseen)
-    if not (math.isfinite(value_error) and value_error >= 0):
-        raise OptionError(
-            f"value_error must be a finite number of at least 0, not {value_error!r}.",
-            fix="pass half of the step to which the silos round, or 0 if they do not.",
-        )
+    bounds = checked_range(federation, score_range)
+    extra = checked_unseen(federation, unseen)
+    value_error = checked_value_error(value_error)
     if federation.kind == "mean":  # a mean is the float of a sum, which a threshold can tell
         value_error += _ROUNDING * max(map(abs, bounds))
     limited = np.where(np.isfinite(extra), extra, 0.0)
@@ -165,32 +163,3 @@ def _counted(law: Law) -> Law:
     if np.array_equal(whole, law.weights) and whole.sum() < _EXACT:
         return Law.from_sorted(law.atoms, whole.astype(np.int64))
     return law
-
-
-def _checked_range(
-    federation: Federation, score_range: tuple[float, float]
-) -> tuple[float, float]:
-    low, high = check_score_range(score_range)
-    outside = int(np.count_nonzero((federation.values < low) | (federation.values > high)))
-    if outside:
-        raise OptionError(
-            f"{outside} values of the sketches lie outside the score range.",
-            fix="pass the public bounds that every score respects, or check those silos.",
-        )
-    return low, high
-
-
-def _checked_unseen(federation: Federation, unseen: Mapping[Group, float] | None) -> FloatArray:
-    given = unseen or {}
-    if strangers := [group for group in given if group not in federation.groups]:
-        raise OptionError(
-            f"unseen names group {strangers[0]!r}, which the sketches do not hold.",
-            fix="spell it as the cells do; 1 and '1' are different labels.",
-        )
-    extra = np.array([float(given.get(group, 0.0)) for group in federation.groups])
-    if not (extra >= 0).all():
-        raise OptionError(
-            "unseen records must be numbers of at least 0.",
-            fix="pass an upper bound for each group, or math.inf where there is none.",
-        )
-    return extra

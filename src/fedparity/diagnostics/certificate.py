@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from fedparity.diagnostics.checks import check_score_range
 from fedparity.diagnostics.convex_order import bounds_from_bin_means
 from fedparity.diagnostics.envelopes import group_envelopes
 from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
-from fedparity.errors import OptionError
+from fedparity.diagnostics.knowledge import (
+    checked_range,
+    checked_unseen,
+    checked_value_error,
+)
 from fedparity.federated.federation import Federation
 from fedparity.functionals.order import check_order
 from fedparity.laws.arrays import FloatArray
@@ -90,9 +92,9 @@ def certify(
     (0.1325, 0.1325)
     """
     check_order(order)
-    low, high = _checked_range(federation, score_range)
-    extra = _unseen(federation, unseen)
-    error = _checked_value_error(value_error)
+    low, high = checked_range(federation, score_range)
+    extra = checked_unseen(federation, unseen)
+    error = checked_value_error(value_error)
     widest = (high - low) ** order / (2 if order == 1 else 4)
     if not np.isfinite(extra).all():
         return Certificate(lower=0.0, upper=widest)
@@ -137,42 +139,3 @@ def _from_envelopes(
         upper += float(np.sum(largest * widths[part]))
     growth = float(most.sum() / seen.sum())
     return lower / growth, upper * growth
-
-
-def _checked_range(
-    federation: Federation, score_range: tuple[float, float]
-) -> tuple[float, float]:
-    low, high = check_score_range(score_range)
-    outside = int(np.count_nonzero((federation.values < low) | (federation.values > high)))
-    if outside:
-        raise OptionError(
-            f"{outside} values of the sketches lie outside the score range.",
-            fix="pass the public bounds that every score respects, or check those silos.",
-        )
-    return low, high
-
-
-def _unseen(federation: Federation, unseen: Mapping[Group, float] | None) -> FloatArray:
-    given = unseen or {}
-    for group in given:
-        if group not in federation.groups:
-            raise OptionError(
-                f"unseen names group {group!r}, which the sketches do not hold.",
-                fix="spell it as the cells do; 1 and '1' are different labels.",
-            )
-    extra = np.array([float(given.get(group, 0.0)) for group in federation.groups])
-    if np.isnan(extra).any() or (extra < 0).any():
-        raise OptionError(
-            "unseen records must be numbers of at least 0.",
-            fix="pass an upper bound for each group, or math.inf where there is none.",
-        )
-    return extra
-
-
-def _checked_value_error(value_error: float) -> float:
-    if not 0 <= value_error < math.inf:
-        raise OptionError(
-            f"value_error must be a finite number of at least 0, not {value_error!r}.",
-            fix="pass half of the step to which the silos round, or 0 if they do not.",
-        )
-    return float(value_error)
