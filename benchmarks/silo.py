@@ -36,6 +36,15 @@ PARQUET = (
     "duckdb file",
 )
 CSV = ("ours, held", "polars file", "duckdb file")
+LABELS = (
+    "codes",
+    "polars categories",
+    "polars strings",
+    "Arrow dictionary",
+    "Arrow strings",
+    "pandas categories",
+    "pandas strings",
+)
 STREAM = ("ours stream", "kll stream")
 EXACT_PEERS = ("np.sort, 2 threads", "polars", "duckdb")
 
@@ -159,6 +168,18 @@ def csv(report: Report, folder: Path, rows: int, rounds: int) -> None:
     path.unlink()
 
 
+def labels(report: Report, folder: Path, rows: int, rounds: int) -> None:
+    """See what the type of the labels costs."""
+    options = {"data": folder, "rows": rows, "levels": 100}
+    found = in_turn(SCRIPT, LABELS, options, rounds=rounds)
+    report.table(f"Labels of a table in memory, {rows:.0e} rows", found, "codes")
+    base = found["codes"].seconds
+    for name in LABELS[1:]:
+        added = (found[name].seconds - base) / base
+        report.bar(f"{name}: cost of the labels, in kernels", added, 2, at_most=True)
+    _agree(report, found, LABELS)
+
+
 def streams(report: Report, folder: Path, rows: int, rounds: int) -> None:
     """Compare one-pass sketches of about the same error."""
     options = {"data": folder, "rows": rows, "levels": 100}
@@ -210,7 +231,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=float, default=1e8)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=("memory", "parquet", "csv", "streams", "growth"))
+    parser.add_argument(
+        "--only", choices=("memory", "parquet", "csv", "labels", "streams", "growth")
+    )
     parser.add_argument("--write", action="store_true", help="write the documentation's table")
     given = parser.parse_args()
     rows, report = int(given.rows), Report()
@@ -218,6 +241,7 @@ def main() -> None:
         "memory": (in_memory, rows),
         "parquet": (parquet, rows),
         "csv": (csv, rows // 10),
+        "labels": (labels, rows // 10),
         "streams": (streams, rows // 10),
         "growth": (growth, rows),
     }

@@ -220,6 +220,58 @@ def arrow_sort(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
     return run
 
 
+# -- labels ------------------------------------------------------------------------------------
+
+
+def labelled(kind: str) -> Callable[[Path, int, int], Method]:
+    """Our whole path on a table in memory whose groups are of some type."""
+
+    def prepare(folder: Path, rows: int, levels: int) -> Method:
+        scores, codes = arrays(folder, rows)
+        rules = Disclosure.off()
+        plan = Plan(
+            title="bench",
+            groups=(0, 1) if kind == "codes" else ("women", "men"),
+            score_range=(0, 1),
+            levels=levels,
+            disclosure=rules,
+        )
+        _compile()
+        table = _labelled_table(kind, scores, codes)
+
+        def run() -> object:
+            records = open_records(table, score="score", group="group", groups=plan.groups)
+            effort = Effort(kernel="numba")
+            cells = release_records(records, plan=plan, silo="bench", effort=effort).sketch.cells
+            return [cell.values.tolist() for cell in cells if cell.values is not None]
+
+        return run
+
+    return prepare
+
+
+def _labelled_table(kind: str, scores: Floats, codes: npt.NDArray[np.uint8]) -> object:
+    import polars as pl  # noqa: PLC0415
+
+    if kind == "codes":
+        return {"score": scores, "group": codes}
+    texts = pl.Series("group", codes).replace_strict(
+        {0: "women", 1: "men"}, return_dtype=pl.String
+    )
+    frame = pl.DataFrame({"score": scores, "group": texts})
+    if kind == "polars strings":
+        return frame
+    if kind == "polars categories":
+        return frame.with_columns(pl.col("group").cast(pl.Categorical))
+    table = frame.to_arrow()
+    if kind == "Arrow strings":
+        return table
+    if kind == "Arrow dictionary":
+        return table.set_column(1, "group", table["group"].dictionary_encode())
+    pandas = table.to_pandas()
+    return pandas if kind == "pandas strings" else pandas.astype({"group": "category"})
+
+
 # -- streams -----------------------------------------------------------------------------------
 
 
@@ -271,6 +323,13 @@ METHODS: dict[str, Callable[[Path, int, int], Method]] = {
     "polars file": polars_file,
     "duckdb file": duckdb_file,
     "pyarrow + np.sort": arrow_sort,
+    "codes": labelled("codes"),
+    "polars categories": labelled("polars categories"),
+    "polars strings": labelled("polars strings"),
+    "Arrow dictionary": labelled("Arrow dictionary"),
+    "Arrow strings": labelled("Arrow strings"),
+    "pandas categories": labelled("pandas categories"),
+    "pandas strings": labelled("pandas strings"),
     "ours stream": ours_stream,
     "kll stream": kll_stream,
 }

@@ -21,7 +21,14 @@ _REST = np.uint64((1 << 48) - 1)
 _SIGN = np.uint64(1 << 63)
 _LOW_27 = np.int64((1 << 27) - 1)
 
-_compiled = njit(nogil=True, cache=True, error_model="numpy")
+
+def _compiled(function):
+    """Compile a loop, and keep the machine code on disk where there is a place for it."""
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # no folder can be written
+        return njit(**options)(function)
 
 
 @_compiled
