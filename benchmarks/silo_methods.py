@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from processes import report_once
+from processes import report
 
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.plan import Plan
@@ -343,7 +343,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int)
     parser.add_argument("--levels", type=int)
     given = parser.parse_args()
-    report_once(lambda: METHODS[given.method](given.data, given.rows, given.levels))
+    report(lambda: METHODS[given.method](given.data, given.rows, given.levels))
 
 
 if __name__ == "__main__":

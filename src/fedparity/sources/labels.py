@@ -18,6 +18,7 @@ from fedparity.sources.texts import label_text
 __all__ = ["Discovery", "Listing", "Scheme", "encode"]
 
 _NONE = -1
+_SHORT = 16
 _MOST_UNLISTED = 1_000
 _MOST_GROUPS = 1_000_000
 _MISSING_NAMES = "missing", "unknown"
@@ -58,14 +59,28 @@ def encode(
     table = np.array([scheme.known(key) for key in keys] or [0], np.int64)
     if np.array_equal(table, np.arange(table.size)):
         return codes.astype(scheme.dtype, copy=False), None
-    if table.min() >= 0:
-        return table.astype(scheme.dtype).take(codes), None
+    none = np.iinfo(scheme.dtype).max  # hardly ever a code; where it is one, rows are counted
+    found = _looked_up(np.where(table < 0, none, table).astype(scheme.dtype), codes)
+    if table.min() >= 0 or found.size == 0 or found.max() < none:
+        return found, None
     counts = np.bincount(codes if keep is None else codes[keep], minlength=table.size)
     for position in np.flatnonzero((table < 0) & (counts > 0)):
         table[position] = scheme.admit(keys[position], int(counts[position]), faults)
     coded = (table >= 0) | (counts == 0)
     found = np.maximum(table, 0).astype(scheme.dtype).take(codes)
     return found, None if coded.all() else coded.take(codes)
+
+
+def _looked_up(table: Codes, codes: Codes) -> Codes:
+    """Take the entries of a table; a short one by comparisons of bytes, which are much faster."""
+    if table.size > _SHORT or table.dtype != np.uint8:
+        return table.take(codes)
+    small = codes.astype(np.uint8)
+    found = np.zeros(small.size, np.uint8)
+    for position, entry in enumerate(table):
+        if entry:
+            found += (small == position).view(np.uint8) * entry
+    return found
 
 
 class Listing:

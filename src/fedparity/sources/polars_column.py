@@ -97,8 +97,16 @@ def _text_labels(series: pl.Series) -> Labels:
 
 def _category_labels(series: pl.Series) -> Labels:
     """Codes are the physical values; only categories that are met have a text."""
+    few = _met_labels(series, series.head(_FIRST_ROWS).drop_nulls().unique())
+    if not few.codes.size or int(few.codes.max()) < len(few.texts) - 1:
+        met = np.array([text is not None for text in few.texts])
+        if met[:-1].all() or met.take(few.codes).all():  # the first rows show all of them
+            return few
+    return _met_labels(series, series.drop_nulls().unique())
+
+
+def _met_labels(series: pl.Series, met: pl.Series) -> Labels:
     pl = polars("a polars column")
-    met = series.drop_nulls().unique()
     texts: list[str | None] = [None]
     for code, text in zip(met.to_physical().to_list(), met.cast(pl.String).to_list(), strict=True):
         texts += [None] * (code + 1 - len(texts))

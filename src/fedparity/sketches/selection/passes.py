@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fedparity.errors import RecordsError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection.numpy_kernel import gather_places, tally_places
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.stages import FirstBuckets, SplitBuckets, Stage
-from fedparity.sketches.selection.state import Bag, Rules, Tally
+from fedparity.sketches.selection.state import SKIP, Bag, Rules, Tally
 from fedparity.sketches.selection.windows import Windows
 
 __all__ = ["count_all", "count_parts", "gather"]
@@ -78,7 +80,7 @@ class _Steps:
 
     def __init__(self, run: Run, first: Stage, last: Stage) -> None:
         self._run, self._last = run, last
-        self._coarse = Rules(first.slots)
+        self._coarse = Rules(np.minimum(first.slots, SKIP))  # what is not kept was summed before
         self._chosen = first.buckets.chosen if isinstance(first.buckets, FirstBuckets) else None
         self._one_stage = first.buckets is last.buckets
 
