@@ -80,11 +80,13 @@ def _few_labels(series: pl.Series) -> Labels | None:
     texts = series.head(_FIRST_ROWS).drop_nulls().unique().sort().to_list()
     if len(texts) > _FEW_TEXTS:
         return None
+    missing = series.null_count()
     codes = np.zeros(len(series), np.uint8)
     for code, text in enumerate(texts, start=1):
-        equal = (series == text).fill_null(value=False).to_numpy().view(np.uint8)
-        codes += equal * np.uint8(code)
-    if np.count_nonzero(codes) + series.null_count() < len(series):
+        equal = series == text
+        equal = equal.fill_null(value=False) if missing else equal
+        codes += equal.to_numpy().view(np.uint8) * np.uint8(code)
+    if np.count_nonzero(codes) + missing < len(series):
         return None
     return Labels(codes, (None, *(text or None for text in texts)))
 
