@@ -56,12 +56,12 @@ def hold(
             progress(done, records.rows, "reading")
 
     try:
-        # One thread more than there are cores: some of them wait for the disk, or for the reader.
+        # More threads than there are cores: some of them wait for the disk, or for the reader.
         deal(
             records,
             lambda: None,
             lambda _, batch: shelf.put(batch),
-            threads=threads + 1,
+            threads=threads + 2,
             seen=seen,
         )
     except _FullError:

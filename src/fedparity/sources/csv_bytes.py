@@ -18,7 +18,7 @@ from fedparity.sources.file_state import FileState
 
 __all__ = ["CsvFile", "Pieces", "without_blank_lines"]
 
-_BLOCK_BYTES = 16 << 20
+_BLOCK_BYTES = 8 << 20
 _HEADER_BYTES = 1 << 16
 _LONGEST_LINE = 64 << 20
 _UTF8_MARK = b"\xef\xbb\xbf"
