@@ -111,3 +111,26 @@ def test_bin_means_of_a_stream_are_near_the_exact_ones():
     exact = select(ArrayRecords(("a", "b"), scores, CODES), lambda _: [20, 20], kind="mean")
 
     assert np.abs(found.values[0] - exact.values[0]).max() < 1e-3
+
+
+def test_the_memory_of_a_batch_may_be_used_again():
+    """A cursor that fills the same arrays for every batch loses nothing."""
+    scores = SHAPES["uniform"]
+    sketch = StreamSketch(groups=("a", "b"), chunk=10**6)
+    buffer, codes = np.empty(700), np.empty(700, dtype=np.uint8)
+    for start in range(0, 29_400, 700):
+        buffer[:], codes[:] = scores[start : start + 700], CODES[start : start + 700]
+        sketch.update(Batch(buffer, codes))
+
+    found, _ = finish(sketch)
+
+    exact = select(ArrayRecords(("a", "b"), scores[:29_400], CODES[:29_400]), lambda _: [20, 20])
+    for one, other in zip(found.values, exact.values, strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_weights_of_any_size_are_summarised():
+    scores, weights = SHAPES["uniform"][:2000], np.full(2000, 1e200)
+    found, _ = finish(stream(scores, CODES[:2000], weights))
+
+    assert found.totals[0] == pytest.approx(1e200 * np.count_nonzero(CODES[:2000] == 0))

@@ -64,7 +64,7 @@ def measure(
     limit = default_memory() if effort.memory is None else effort.memory
     threads = available_threads() if effort.threads is None else effort.threads
     held = None
-    if getattr(records, "worth_holding", True):
+    if records.worth_holding:
         held = hold(records, limit, threads=threads, progress=effort.progress)
     selected = select(
         records if held is None else held,
@@ -76,7 +76,7 @@ def measure(
         kernel=effort.kernel,
         progress=effort.progress,
     )
-    resident = held is not None or not getattr(records, "worth_holding", True)
+    resident = held is not None or not records.worth_holding
     return Measured(
         selected=selected,
         rank_errors=(0.0,) * len(records.groups),

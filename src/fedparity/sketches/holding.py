@@ -27,7 +27,9 @@ class _Shelf:
             if self.size > self.limit:
                 self.batches.clear()
                 raise _FullError
-        own = _copy(batch) if self.copies else Batch(batch.scores, batch.codes, batch.weights)
+        # A copy, so that the reader uses its buffers again: NumPy asks the system for large pages,
+        # and fresh small ones cost more than the copy.
+        own = batch.copy() if self.copies else Batch(batch.scores, batch.codes, batch.weights)
         with self._lock:
             self.batches.append(own)
 
@@ -46,7 +48,7 @@ def hold(
     per_row = 9 + 8 * records.weighted
     if records.rows is not None and records.rows * per_row > limit:
         return None
-    shelf = _Shelf(limit, copies=not getattr(records, "resident", False))
+    shelf = _Shelf(limit, copies=not records.resident)
     done = 0
 
     def seen(rows: int) -> None:
@@ -73,15 +75,6 @@ def hold(
         return records.accept(found)
 
     return HeldRecords(records.groups, tuple(shelf.batches), records.weighted, accepting)
-
-
-def _copy(batch: Batch) -> Batch:
-    """The batch in memory of its own, so that the reader uses its buffers again.
-
-    NumPy asks the system for large pages; fresh small ones cost more than the copy.
-    """
-    weights = None if batch.weights is None else batch.weights.copy()
-    return Batch(batch.scores.copy(), batch.codes.copy(), weights)
 
 
 def _bytes(batch: Batch) -> int:

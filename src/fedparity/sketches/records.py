@@ -56,6 +56,14 @@ class Batch:
     weights: FloatArray | None = None
     faults: Faults | None = None
 
+    def copy(self) -> Batch:
+        """Return the same records, without faults, in memory of their own.
+
+        Whoever made the batch may then use its memory again.
+        """
+        weights = None if self.weights is None else self.weights.copy()
+        return Batch(self.scores.copy(), self.codes.copy(), weights)
+
 
 BatchTask: TypeAlias = Callable[[], Batch]
 """Reads one batch; different tasks may run in different threads, in any order."""
@@ -83,6 +91,16 @@ class Records(Protocol):
     @property
     def rows(self) -> int | None:
         """At most so many records, if it is known before they are read."""
+        ...  # pragma: no cover
+
+    @property
+    def resident(self) -> bool:
+        """Whether the scores are in memory already, and stay as they are."""
+        ...  # pragma: no cover
+
+    @property
+    def worth_holding(self) -> bool:
+        """Whether what a scan gives should be kept for the next one."""
         ...  # pragma: no cover
 
     def batches(self) -> Iterator[BatchTask]:
@@ -119,6 +137,8 @@ class ArrayRecords:
     """Asked about scores that are not finite; they are refused if absent."""
     block: int = _BLOCK
     """Rows of a batch."""
+    resident: bool = True
+    worth_holding: bool = False
 
     def __post_init__(self) -> None:
         for name, column in (("codes", self.codes), ("weights", self.weights)):
@@ -164,6 +184,8 @@ class HeldRecords:
     accepting: Callable[[Faults], int]
     """Asked about scores that are not finite."""
     rescannable: bool = True
+    resident: bool = True
+    worth_holding: bool = False
 
     @property
     def rows(self) -> int:

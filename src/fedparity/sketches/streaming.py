@@ -87,10 +87,10 @@ class StreamSketch:
         self.summaries = self.summaries or [[] for _ in self.groups]
 
     def update(self, batch: Batch) -> None:
-        """Take the records of a batch."""
+        """Take the records of a batch; its memory may be used again afterwards."""
         if batch.faults is not None:
             self.faults.add(batch.faults)
-        self.waiting.append(Batch(batch.scores, batch.codes, batch.weights))
+        self.waiting.append(batch.copy())
         if sum(part.scores.size for part in self.waiting) >= self.chunk:
             self._summarise()
 
@@ -190,8 +190,9 @@ class StreamSketch:
             census = found.census
             self.counts[group] += int(census.counts[group])
             if self.weighted:
-                effective = float(census.effective[group])
-                self.squares[group] += float(census.masses[group]) ** 2 / effective
+                with np.errstate(over="ignore", divide="ignore"):
+                    share = census.masses[group] / census.effective[group]
+                    self.squares[group] += float(share * census.masses[group])
             self.summaries[group].append(Summary(total, values, error))
             if len(self.summaries[group]) > _MOST_SUMMARIES:
                 self._compact(group)
