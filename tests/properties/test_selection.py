@@ -14,6 +14,7 @@ from tests.strategies import deciles, decimals, ticks
 
 from fedparity.errors import RecordsError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch
+from fedparity.sketches.selection import targets
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.selection.tuning import Tuning
 
@@ -244,3 +245,37 @@ def test_progress_reaches_the_number_of_rows_in_each_pass():
     select(records, lambda _: [5], progress=lambda *state: seen.append(state), threads=2)
 
     assert seen == [(100_000, 100_000, "counting"), (100_000, 100_000, "collecting")]
+
+
+def test_a_window_that_misses_its_rank_costs_a_pass_and_no_bit():
+    """Scores crowd at one point of each bucket, where a window does not look."""
+    random = np.random.default_rng(2)
+    scores = np.round(random.random(20_000) * 50) / 50 + 1e-7 * random.random(20_000)
+    records = ArrayRecords(("a",), scores, np.zeros(scores.size, dtype=np.uint8))
+    tuning = Tuning(few=0, buckets=64, window=30, ties=1.0)
+
+    found = select(records, lambda _: [9], kernel="numba", threads=1, tuning=tuning)
+
+    assert found.passes == 3
+    assert exact_sketch(scores.tolist(), None, 9, "quantile") == (
+        found.totals[0],
+        found.values[0].tolist(),
+    )
+
+
+@pytest.mark.parametrize("kind", ["quantile", "mean"])
+@pytest.mark.parametrize("seed", range(20))
+def test_weighted_targets_never_stray_over_records_that_were_left_behind(kind, seed, monkeypatch):
+    """Running weights that are barely known widen the search, and change nothing else."""
+    monkeypatch.setattr(targets, "_EPSILON", 2.0**-18)
+    random = np.random.default_rng(seed)
+    scores, weights = random.random(30), random.random(30)
+    records = ArrayRecords(("a",), scores, np.zeros(30, dtype=np.uint8), weights)
+    tuning = Tuning(few=0, buckets=64, kept=0, parts=16, candidate=100)
+
+    found = select(records, lambda _: [28], kind=kind, kernel="numpy", threads=1, tuning=tuning)
+
+    assert exact_sketch(scores.tolist(), weights.tolist(), 28, kind) == (
+        found.totals[0],
+        found.values[0].tolist(),
+    )
