@@ -19,6 +19,7 @@ from fedparity.sketches.selection.readings import counted_values, weighted_value
 from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
 from fedparity.sketches.selection.select import Census, Selected, select
 from fedparity.sketches.selection.targets import MassTargets, RankTargets
+from fedparity.sketches.waiting import WaitingRoom
 
 __all__ = ["StreamSketch", "Summary"]
 
@@ -76,7 +77,7 @@ class StreamSketch:
     """Records of each group so far, of positive weight, without those still waiting."""
     squares: list[float] = field(default_factory=list)
     summaries: list[list[Summary]] = field(default_factory=list)
-    waiting: list[Batch] = field(default_factory=list)
+    waiting: WaitingRoom = field(default_factory=WaitingRoom)
 
     def __post_init__(self) -> None:
         check_levels(self.resolution)
@@ -90,9 +91,10 @@ class StreamSketch:
         """Take the records of a batch; its memory may be used again afterwards."""
         if batch.faults is not None:
             self.faults.add(batch.faults)
-        self.waiting.append(batch.copy())
-        if sum(part.scores.size for part in self.waiting) >= self.chunk:
-            self._summarise()
+        if self.waiting.size + batch.scores.size < self.chunk:
+            self.waiting.add(batch)
+        else:  # summarised before this returns, so that it needs no copy
+            self._summarise(Batch(batch.scores, batch.codes, batch.weights))
 
     def merge(self, other: StreamSketch) -> None:
         """Take what another one of the same kind has gathered."""
@@ -107,9 +109,8 @@ class StreamSketch:
             self.counts[group] += other.counts[group]
             self.squares[group] += other.squares[group]
             self.summaries[group] += other.summaries[group]
-        self.waiting += other.waiting
-        if sum(part.scores.size for part in self.waiting) >= self.chunk:
-            self._summarise()
+        for batch in other.waiting.batches():
+            self.update(batch)
 
     @property
     def exact(self) -> bool:
@@ -131,7 +132,7 @@ class StreamSketch:
         if self.exact:
             found = self._select(levels, kind, accept)
             return found, (0.0,) * len(self.groups)
-        if self.waiting:
+        if self.waiting.size:
             self._summarise()
         dropped = accept(self.faults)
         masses = np.array([math.fsum(s.mass for s in own) for own in self.summaries])
@@ -152,14 +153,16 @@ class StreamSketch:
         levels: Callable[[Census], Sequence[int]],
         kind: Kind,
         accept: Callable[[Faults], int],
+        *more: Batch,
     ) -> Selected:
-        """The exact sketch of the records that are waiting."""
+        """The exact sketch of the records that are waiting, and of those of a batch."""
 
         def ask(found: Faults) -> int:
             found.add(self.faults)
             return accept(found)
 
-        records = HeldRecords(tuple(self.groups), tuple(self.waiting), self.weighted, ask)
+        held = (*self.waiting.batches(), *more)
+        records = HeldRecords(tuple(self.groups), held, self.weighted, ask)
         return select(
             records,
             levels,
@@ -169,8 +172,8 @@ class StreamSketch:
             threads=self.threads,
         )
 
-    def _summarise(self) -> None:
-        """Turn the records that are waiting into one summary of each group."""
+    def _summarise(self, *more: Batch) -> None:
+        """Turn the records that are waiting, and those of a batch, into a summary of each group."""
 
         def no_verdict(found: Faults) -> int:
             self.faults.add(found)
@@ -178,11 +181,11 @@ class StreamSketch:
 
         kept, self.faults = self.faults, Faults()
         found = self._select(
-            lambda census: [self.resolution] * census.counts.size, "quantile", no_verdict
+            lambda census: [self.resolution] * census.counts.size, "quantile", no_verdict, *more
         )
         kept.add(self.faults)
         self.faults = kept
-        self.waiting = []
+        self.waiting.empty()
         error = 1 / (2 * self.resolution) + _ROUNDING * self.weighted
         for group, (values, total) in enumerate(zip(found.values, found.totals, strict=True)):
             if values is None:

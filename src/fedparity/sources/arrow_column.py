@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fedparity.errors import LabelError, ScoreError
 from fedparity.sources.columns import Labels, Numbers
 from fedparity.sources.extras import polars, pyarrow
+from fedparity.sources.few_texts import few_labels
 from fedparity.sources.numpy_column import number_labels
 from fedparity.sources.texts import label_texts
 
@@ -76,7 +77,9 @@ class ArrowColumn:
         if types.is_null(kind):
             return Labels(np.zeros(len(self), np.intp), (None,))
         if _is_text(types, kind):
-            return _dictionary_labels(self.array.dictionary_encode(), name)
+            return few_labels(self.array) or _dictionary_labels(
+                self.array.dictionary_encode(), name
+            )
         numbers = self.numbers(name)
         return number_labels(numbers.values, numbers.valid)
 

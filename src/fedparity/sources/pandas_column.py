@@ -57,7 +57,7 @@ class PandasColumn:
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         dtype = self.values.dtype
-        if hasattr(dtype, "pyarrow_dtype"):
+        if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
             return ArrowColumn.of(self.values.array.__arrow_array__()).labels(name)
         if hasattr(dtype, "categories"):
             return _coded(self.values.cat.codes.to_numpy(), self.values.cat.categories)

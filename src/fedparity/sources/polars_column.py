@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fedparity.errors import LabelError, ScoreError
 from fedparity.sources.columns import Labels, Numbers
-from fedparity.sources.extras import polars
+from fedparity.sources.extras import polars, pyarrow
+from fedparity.sources.few_texts import compiled, few_labels
 from fedparity.sources.numpy_column import number_labels
 
 if TYPE_CHECKING:
@@ -59,7 +61,11 @@ class PolarsColumn:
         pl = polars("a polars column")
         dtype = self.values.dtype
         if dtype == pl.String:
-            return _few_labels(self.values) or _text_labels(self.values)
+            return (
+                _compiled_labels(self.values)
+                or _few_labels(self.values)
+                or _text_labels(self.values)
+            )
         if dtype in (pl.Categorical, pl.Enum):
             return _category_labels(self.values)
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
@@ -70,6 +76,14 @@ class PolarsColumn:
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
         return self.values.alias(name)
+
+
+def _compiled_labels(series: pl.Series) -> Labels | None:
+    """Compare the views that polars keeps of short texts, where compiled loops are at hand."""
+    if not compiled() or find_spec("pyarrow") is None:
+        return None
+    views = series.to_arrow(compat_level=polars("a polars column").CompatLevel.newest())
+    return few_labels(pyarrow("a polars column").chunked_array([views]))
 
 
 def _few_labels(series: pl.Series) -> Labels | None:

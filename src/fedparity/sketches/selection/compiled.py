@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["count", "count_weighted", "gather", "gather_weighted"]
+__all__ = ["compile_loop", "count", "count_weighted", "gather", "gather_weighted"]
 
 BLOCK = 1 << 12
 _SKIP, _KEEP, _CANDIDATE, _SUM, _WINDOWED = 0, 1, 2, 3, 4
@@ -22,7 +22,7 @@ _SIGN = np.uint64(1 << 63)
 _LOW_27 = np.int64((1 << 27) - 1)
 
 
-def _compiled(function):
+def compile_loop(function):
     """Compile a loop, and keep the machine code on disk where there is a place for it."""
     options = {"nogil": True, "error_model": "numpy"}
     try:
@@ -31,7 +31,7 @@ def _compiled(function):
         return njit(**options)(function)
 
 
-@_compiled
+@compile_loop
 def _locate_linear(scores, codes, low, scale, top, width, least, most, last, places):
     for i in range(scores.size):
         score = scores[i]
@@ -42,7 +42,7 @@ def _locate_linear(scores, codes, low, scale, top, width, least, most, last, pla
         places[i] = found if (score >= least) & (score <= most) else last
 
 
-@_compiled
+@compile_loop
 def _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, places):
     for i in range(scores.size):
         score = scores[i]
@@ -56,7 +56,7 @@ def _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, p
             places[i] = last
 
 
-@_compiled
+@compile_loop
 def _locate(chosen, bounds, scores, bits, codes, last, places):
     linear, low, scale, top, first, shifts, width = chosen
     least, most = bounds
@@ -66,7 +66,7 @@ def _locate(chosen, bounds, scores, bits, codes, last, places):
         _locate_keys(scores, bits, codes, first, shifts, width, least, most, last, places)
 
 
-@_compiled
+@compile_loop
 def count(chosen, bounds, scores, bits, codes, counts, places):
     """Count records by place; the last place is for those outside the bounds."""
     last = np.uint32(counts.size - 1)
@@ -86,7 +86,7 @@ def count(chosen, bounds, scores, bits, codes, counts, places):
             counts[own[i]] += 1
 
 
-@_compiled
+@compile_loop
 def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, squares, places):
     """Count records, and sum their weights, by place; those without weight go last."""
     last = np.uint32(counts.size - 1)
@@ -105,7 +105,7 @@ def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses,
                 counts[last] += 1
 
 
-@_compiled
+@compile_loop
 def _mantissa(bits):
     """The signed mantissa of a float, and the power of two above 2^-1074 that multiplies it."""
     exponent = (bits >> np.int64(52)) & np.int64(0x7FF)
@@ -117,7 +117,7 @@ def _mantissa(bits):
     return (-mantissa if bits < 0 else mantissa), exponent - np.int64(1)
 
 
-@_compiled
+@compile_loop
 def _add_shifted(limbs, whole, place):
     """Add ``whole * 2**place`` to the limbs of one sum."""
     limb = place >> np.int64(5)
@@ -133,13 +133,13 @@ def _add_shifted(limbs, whole, place):
     limbs[limb + 2] += high
 
 
-@_compiled
+@compile_loop
 def _add_value(limbs, bits):
     mantissa, place = _mantissa(bits)
     _add_shifted(limbs, mantissa, place)
 
 
-@_compiled
+@compile_loop
 def _add_product(limbs, first_bits, second_bits):
     a, a_place = _mantissa(first_bits)
     b, b_place = _mantissa(second_bits)
@@ -151,7 +151,7 @@ def _add_product(limbs, first_bits, second_bits):
     _add_shifted(limbs, a_high * b_high, place + np.int64(54))
 
 
-@_compiled
+@compile_loop
 def _hits(looked_at, places, found):
     """Write down which places are looked at; return how many.
 
@@ -166,7 +166,7 @@ def _hits(looked_at, places, found):
     return hits
 
 
-@_compiled
+@compile_loop
 def gather(
     chosen,
     bounds,
@@ -215,7 +215,7 @@ def gather(
     return kept
 
 
-@_compiled
+@compile_loop
 def gather_weighted(
     chosen,
     bounds,
