@@ -4,7 +4,11 @@
 
     FedparityError
     ├── DisclosureError         a disclosure rule refuses a release
-    │   └── LedgerError              another release is on record, or the ledger is damaged
+    │   ├── LedgerError              another release is on record, or the ledger is damaged
+    │   ├── PrivacyError             a privacy mode could not keep its promise
+    │   │   └── BudgetError               the privacy budget of a data set is spent
+    │   └── RoundError               a step of a secure sum that would reveal more than the sum
+    ├── DownloadError           a published file that cannot be had, or has changed
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
@@ -20,8 +24,10 @@
         │   ├── PlanError            a plan that says what it may not, or lacks what it must say
         │   ├── ResultError          a document that is not an audit's result
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
+        │       ├── SecureMessageError    a message of a secure sum that does not fit the others
         │       └── SignatureError        a message that is not signed as its plan asks
         ├── KeyFileError        a file that does not hold a private key
+        ├── RoundStateError     the secret state of a secure sum that is missing or damaged
         ├── OutputError         a file that cannot be written, or must not be overwritten
         ├── CellError           a cell (one silo, one group) that is not a valid sketch
         ├── FederationError     cells that do not fit together
@@ -34,6 +40,7 @@ silos, groups and counts, never the value of a record: they may leave the buildi
 from fedparity.errors.base import FedparityError, InputError
 from fedparity.errors.cells import CellError, FederationError, RecordsError
 from fedparity.errors.disclosure import DisclosureError, LedgerError
+from fedparity.errors.downloads import DownloadError
 from fedparity.errors.labels import LabelError
 from fedparity.errors.messages import MessageError, SignatureError
 from fedparity.errors.numbers import (
@@ -44,15 +51,19 @@ from fedparity.errors.numbers import (
     OptionError,
     ScoreError,
 )
+from fedparity.errors.privacy import BudgetError, PrivacyError
 from fedparity.errors.protocol import DocumentError, KeyFileError, OutputError, PlanError
 from fedparity.errors.results import ResultError
 from fedparity.errors.rosters import MissingSiloError
+from fedparity.errors.secure import RoundError, RoundStateError, SecureMessageError
 from fedparity.errors.tables import MissingExtraError, TableError
 
 __all__ = [
+    "BudgetError",
     "CellError",
     "DisclosureError",
     "DocumentError",
+    "DownloadError",
     "FederationError",
     "FedparityError",
     "GroupError",
@@ -69,9 +80,13 @@ __all__ = [
     "OptionError",
     "OutputError",
     "PlanError",
+    "PrivacyError",
     "RecordsError",
     "ResultError",
+    "RoundError",
+    "RoundStateError",
     "ScoreError",
+    "SecureMessageError",
     "SignatureError",
     "TableError",
 ]
