@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedparity.auditing.composing import Findings, compose
+from fedparity.auditing.noisy import audit_noisy
 from fedparity.auditing.result import AuditResult
+from fedparity.auditing.secure.audit import audit_secure
 from fedparity.auditing.unseen import check_every_group, find_unseen
 from fedparity.diagnostics.assessment import assess
 from fedparity.diagnostics.attribution import attribute
@@ -16,7 +18,7 @@ from fedparity.diagnostics.decomposition import decompose
 from fedparity.diagnostics.influence import SiloInfluence, influences
 from fedparity.diagnostics.local import local_audits
 from fedparity.diagnostics.local_assessment import LOCAL_SILOS
-from fedparity.errors import FederationError
+from fedparity.errors import FederationError, SecureMessageError
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import pairs
@@ -24,6 +26,7 @@ from fedparity.privacy.rounding import rounding_error
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_messages
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.secure.round_message import RoundMessage
 
 __all__ = ["Progress", "audit"]
 
@@ -33,7 +36,7 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 def audit(
     plan: Plan,
-    sketches: Iterable[SiloSketch | str | os.PathLike[str]],
+    sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]],
     *,
     confidence: float = 0.95,
     seed: int = 0,
@@ -45,13 +48,15 @@ def audit(
     Every message is checked against the plan; one that does not answer it is refused, not left
     out. What is missing (silos that sent nothing, withheld cells) is named in the result and
     counted in the outer bounds of the disparity; the verdict is *inconclusive* if they, the
-    sketches or the sampling leave open on which side of the review level it lies.
+    sketches or the sampling leave open on which side of the review level it lies. Under a plan with
+    noise, noise and bins are counted too (:mod:`fedparity.auditing.noisy`).
 
     Parameters
     ----------
     plan : Plan
     sketches : iterable of SiloSketch or paths
-        In any order: the result does not depend on it.
+        In any order: the result does not depend on it. Under a plan of a secure sum, all messages
+        of the rounds.
     confidence : float
         Of the intervals.
     seed : int
@@ -88,10 +93,28 @@ def audit(
     >>> round(audit(plan, [message]).disparity.value, 6)
     0.04
     """
+    if plan.privacy is not None and plan.privacy.secure:
+        return audit_secure(
+            plan,
+            _rounds(sketches),
+            confidence=confidence,
+            seed=seed,
+            redraws=redraws,
+            progress=progress,
+        )
     messages = _in_order(_read(sketches, progress))
     if not messages:
         raise FederationError.empty()
     check_messages(plan, messages)
+    if plan.privacy is not None:
+        return audit_noisy(
+            plan,
+            messages,
+            confidence=confidence,
+            seed=seed,
+            redraws=redraws,
+            progress=_redrawing(progress),
+        )
     unseen = find_unseen(plan, messages)
     check_every_group(plan, messages, unseen.silos_missing)
     measured = _Measured.of(plan, messages)
@@ -145,13 +168,26 @@ class _Measured:
         )
 
 
+def _rounds(
+    sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]],
+) -> Iterator[RoundMessage | str | os.PathLike[str]]:
+    """The messages of the rounds; a sketch has no place among them."""
+    for sketch in sketches:
+        if isinstance(sketch, SiloSketch):
+            raise SecureMessageError.a_sketch(sketch.silo)
+        yield sketch
+
+
 def _read(
-    sketches: Iterable[SiloSketch | str | os.PathLike[str]], progress: Progress | None
+    sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]],
+    progress: Progress | None,
 ) -> list[SiloSketch]:
     """The messages, those given by their paths read one by one."""
     given = list(sketches)
     messages = []
     for done, sketch in enumerate(given, start=1):
+        if isinstance(sketch, RoundMessage):
+            raise SecureMessageError.not_secure()
         messages.append(sketch if isinstance(sketch, SiloSketch) else SiloSketch.read(sketch))
         if progress is not None:
             progress(done, len(given), "reading")

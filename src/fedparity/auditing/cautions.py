@@ -71,6 +71,8 @@ def _dropped(messages: Sequence[SiloSketch]) -> str:
 
 
 def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:
+    if plan.privacy is not None:  # histograms all have the plan's bins
+        return ""
     levels = [cell.levels for message in messages for cell in message.cells if cell.levels]
     coarser = [k for k in levels if k < plan.levels]
     if not coarser:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fedparity.auditing.cautions import audit_warnings
+from fedparity.auditing.curves import group_curves, silo_quantiles
 from fedparity.auditing.parts import (
     AttributionResult,
     DecompositionResult,
@@ -21,6 +22,7 @@ from fedparity.auditing.parts import (
     TermIntervals,
 )
 from fedparity.auditing.result import SCHEMA, AuditResult
+from fedparity.auditing.stated_guarantee import stated_guarantee
 from fedparity.auditing.unseen import Unseen, silo_note
 from fedparity.diagnostics.assessment import Assessment
 from fedparity.diagnostics.attribution import Attribution
@@ -32,6 +34,7 @@ from fedparity.diagnostics.local import LocalAudit
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
 from fedparity.federated.pairs import Pair
+from fedparity.laws.labels import Group, Silo
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -85,12 +88,13 @@ def compose(found: Findings) -> AuditResult:
         decomposition=_decomposition(found),
         attribution=_attribution(found),
         silos=_silos(found),
-        guarantee=FrozenMapping(found.plan.guarantee),
+        guarantee=FrozenMapping(stated_guarantee(found.plan)),
         warnings=audit_warnings(found.plan, found.messages, found.unseen) + assessment.warnings,
         software=SOFTWARE,
         confidence=assessment.confidence,
         redraws=assessment.redraws,
         seed=assessment.seed,
+        curves=group_curves(found.federation, found.plan.order),
         federation=found.federation,
         value_error=found.value_error,
         unseen={group: most for group, most in found.unseen.most.items() if most},
@@ -101,8 +105,8 @@ def _plan(plan: Plan) -> PlanSummary:
     return PlanSummary(
         title=plan.title,
         digest=plan.digest,
-        levels=plan.levels,
-        sketch=plan.sketch,
+        levels=plan.levels if plan.privacy is None else plan.grid.bins,
+        sketch=plan.message_kind,
         estimator=plan.estimator,
         order=plan.order,
         score_range=Interval(*plan.score_range),
@@ -175,12 +179,19 @@ def _attribution(found: Findings) -> AttributionResult:
 
 def _silos(found: Findings) -> tuple[SiloResult, ...]:
     local = {audit.silo: audit for audit in found.local}
+    quantiles = silo_quantiles(found.federation)
     return tuple(
-        _silo(message, local.get(message.silo), found.assessment) for message in found.messages
+        _silo(message, local.get(message.silo), found.assessment, quantiles)
+        for message in found.messages
     )
 
 
-def _silo(message: SiloSketch, local: LocalAudit | None, assessment: Assessment) -> SiloResult:
+def _silo(
+    message: SiloSketch,
+    local: LocalAudit | None,
+    assessment: Assessment,
+    quantiles: Mapping[tuple[Silo, Group], tuple[float, ...]],
+) -> SiloResult:
     assessed = assessment.local.get(message.silo)
     return SiloResult(
         silo=message.silo,
@@ -196,4 +207,7 @@ def _silo(message: SiloSketch, local: LocalAudit | None, assessment: Assessment)
             {cell.group: cell.withheld for cell in message.cells if cell.withheld is not None}
         ),
         rows_dropped=message.rows_dropped,
+        quantiles=FrozenMapping(
+            {cell.group: quantiles.get((message.silo, cell.group)) for cell in message.cells}
+        ),
     )

@@ -16,8 +16,10 @@ from fedparity.protocol.sketched_cell import Withheld
 
 __all__ = [
     "AttributionResult",
+    "Curves",
     "DecompositionResult",
     "DisparityResult",
+    "GroupCurve",
     "GroupResult",
     "HeterogeneityResult",
     "PairResult",
@@ -39,7 +41,8 @@ class PlanSummary:
     title: str
     digest: str
     levels: int
-    sketch: Literal["quantile", "mean"]
+    """The k of the sketches, or the bins of the histograms."""
+    sketch: Literal["quantile", "mean", "histogram"]
     estimator: Literal["grid", "exact"]
     order: Literal[1, 2]
     score_range: Interval
@@ -109,13 +112,16 @@ class TermIntervals:
 
 @dataclass(frozen=True, kw_only=True)
 class DecompositionResult:
-    """V_mix, V_bar and R; for order 1 the terms of the triangle inequality, without R."""
+    """V_mix, V_bar and R; for order 1 the terms of the triangle inequality, without R.
 
-    v_mix: float
-    v_bar: float
+    ``None`` where a secure sum does not hold what they need.
+    """
+
+    v_mix: float | None
+    v_bar: float | None
     remainder: float | None
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     intervals: TermIntervals
 
 
@@ -138,18 +144,21 @@ class StandIn:
 
 @dataclass(frozen=True, kw_only=True)
 class PartIntervals:
-    """Intervals of the two parts of the attribution."""
+    """Intervals of the two parts of the attribution; ``None`` where the silos were not seen."""
 
-    selection: Interval
-    within: Interval
+    selection: Interval | None
+    within: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttributionResult:
-    """How much comes from who is where, how much from inside the silos."""
+    """How much comes from who is where, how much from inside the silos.
 
-    selection: float
-    within: float
+    ``None`` where a secure sum does not hold what they need.
+    """
+
+    selection: float | None
+    within: float | None
     silos: tuple[SiloInfluenceResult, ...]
     intervals: PartIntervals
     stand_ins: tuple[StandIn, ...]
@@ -174,6 +183,27 @@ class SiloResult:
     withheld: Mapping[Group, Withheld]
     """Why a cell was withheld, by group."""
     rows_dropped: int
+    quantiles: Mapping[Group, tuple[float, ...] | None]
+    """At levels 0.05, 0.25, 0.5, 0.75 and 0.95 by group; ``None`` where no values were released."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupCurve:
+    """The quantile function of one group in all silos together."""
+
+    group: Label
+    quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """The laws that were compared, as quantiles at the same levels; read from the sketches."""
+
+    levels: tuple[float, ...]
+    """From 0, where the smallest atom stands, to 1."""
+    groups: tuple[GroupCurve, ...]
+    center: tuple[float, ...]
+    """The barycenter; for order 1 the lower weighted median of the groups' quantiles."""
 
 
 def group_key(group: Group) -> str:

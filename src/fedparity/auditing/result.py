@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from fedparity.auditing.agreement import check_agreement
+from fedparity.auditing.curves import check_curves, check_silo_quantiles
 from fedparity.auditing.parts import (
     AttributionResult,
+    Curves,
     DecompositionResult,
     DisparityResult,
     GroupResult,
@@ -67,6 +71,8 @@ class AuditResult:
     """Of all intervals."""
     redraws: int
     seed: int
+    curves: Curves
+    """The laws of the groups and their center: what plots draw."""
     federation: Federation | None = field(default=None, compare=False)
     value_error: float = field(default=0.0, compare=False)
     """How far a released value may be from the one computed: half a step of the rounding."""
@@ -114,14 +120,17 @@ class AuditResult:
         Raises
         ------
         ResultError
-            If a field is missing, unknown, or holds something else.
+            If a field is missing, unknown, or holds something else, or if two contradict.
         """
         if document.get("schema") != SCHEMA:
             raise ResultError.schema(SCHEMA, document.get("schema"))
         result = read_part(cls, document, "the top")
         labels = {group_key(each.group): each.group for each in result.groups}
         silos = tuple(_relabelled(silo, labels) for silo in result.silos)
-        return replace(result, silos=silos)
+        check_curves(result.curves, list(labels.values()))
+        result = replace(result, silos=silos)
+        check_agreement(result)
+        return result
 
     def to_frame(self, backend: str | None = None) -> Any:  # noqa: ANN401 -- of any library
         """Return one row per silo, as a pandas, polars or pyarrow table.
@@ -200,25 +209,42 @@ class AuditResult:
             f"interval=({lower:.4g}, {upper:.4g}), verdict={self.disparity.verdict!r}, {silos})"
         )
 
+    def save_report(self, path: Path, *, force: bool = False) -> str:
+        """Write a report for people and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown) or ``.pdf`` (one sheet).
+        force : bool
+            Replace a file of this name.
+
+        Raises
+        ------
+        OutputError
+            If the ending is another, the file exists and ``force`` is not set, or it cannot be
+            written.
+        MissingExtraError
+            If the format needs a package that is not installed.
+        """
+        saved: str = _report("saving").save_report(self, path, force=force)
+        return saved
+
     def _repr_html_(self) -> str:
-        found = self.disparity
-        rows = {
-            f"Disparity G<sub>{self.plan.order}</sub>": f"{found.value:.4g}",
-            f"{self.confidence:.0%} interval": f"{found.interval[0]:.4g} to {found.interval[1]:.4g}",
-            "Review level": "none" if found.review_level is None else f"{found.review_level:.4g}",
-            "Verdict": found.verdict,
-            "Silos": f"{len(self.silos_received)} received, {len(self.silos_missing)} missing",
-        }
-        cells = "".join(
-            f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items()
-        )
-        return f"<table><caption>{escape(self.plan.title)}</caption>{cells}</table>"
+        shown: str = _report("notebook").notebook_html(self)
+        return shown
+
+
+def _report(module: str) -> ModuleType:
+    """A module of reports: they are a layer above, so they are looked up when asked for."""
+    return import_module(f"fedparity.report.{module}")
 
 
 def _relabelled(silo: SiloResult, labels: Mapping[str, Group]) -> SiloResult:
     """The same silo with its fields by label instead of by the label's text."""
+    check_silo_quantiles(silo)
     kept: dict[str, Any] = {}
-    for name in ("n", "levels", "withheld"):
+    for name in ("n", "levels", "withheld", "quantiles"):
         by_text: Mapping[str, Any] = getattr(silo, name)
         for key in by_text:
             if key not in labels:

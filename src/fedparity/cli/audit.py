@@ -9,14 +9,13 @@ import click
 
 from fedparity.auditing.audit import audit as measure
 from fedparity.auditing.result import AuditResult
-from fedparity.cli.answering import answer, answer_options, end
+from fedparity.cli.answering import answer, answer_options, check_answer, end
 from fedparity.cli.fitting import counted
 from fedparity.cli.inspecting import inspect_message, missing_silos, refuse_twice
 from fedparity.cli.message_files import message_files
 from fedparity.cli.progress import Progress, progress_bar
 from fedparity.cli.requiring import check_all_there
 from fedparity.errors import MessageError
-from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
@@ -44,19 +43,33 @@ def audit(context: click.Context, /, **_: object) -> None:
       fedparity audit plan.toml inbox --json > result.json
       fedparity audit plan.toml inbox -o result.json --fail-above --require-all
       fedparity audit plan.toml inbox --threshold 0.5 --tail 0.9
+      fedparity audit plan.toml inbox --html audit.html --pdf audit.pdf
     """
     options = dict(context.params)
-    if options["output"] and not options["force"]:
-        refuse_existing(options["output"])
+    check_answer(options)
     plan = Plan.read(options["plan"])
     files = message_files(options["sketches"])
     with progress_bar("steps") as progress:
-        messages = _read(files, progress)
-        if options["require_all"]:
-            check_all_there(plan, missing_silos(plan, (each.silo for each in messages)))
-        result = _measured(plan, files, messages, options, progress)
+        if plan.privacy is not None and plan.privacy.secure:
+            result = _opened(plan, files, options, progress)
+        else:
+            messages = _read(files, progress)
+            if options["require_all"]:
+                check_all_there(plan, missing_silos(plan, (each.silo for each in messages)))
+            result = _measured(plan, files, messages, options, progress)
     answer(result, options)
     end(context, result, options)
+
+
+def _opened(
+    plan: Plan, files: Sequence[str], options: dict[str, Any], progress: Progress | None
+) -> AuditResult:
+    """The result of a secure sum: its silos are known once it is opened."""
+    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
+    result = measure(plan, files, progress=progress, **chosen)
+    if options["require_all"]:
+        check_all_there(plan, list(result.silos_missing))
+    return result
 
 
 def _read(files: Sequence[str], progress: Progress | None) -> list[SiloSketch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-import numpy as np
+from fedparity.report.numbers import counted, number
 
 __all__ = ["counted", "cut", "left", "number", "right", "width_of", "wrapped"]
 
@@ -94,34 +94,3 @@ def _pieces(text: str, width: int) -> list[str]:
             remaining = remaining[len(head) :]
         pieces.append(remaining)
     return pieces
-
-
-def number(value: float, digits: int = 3) -> str:
-    """Return a number with a few digits; with an exponent only where it would be long.
-
-    Examples
-    --------
-    >>> number(0.0421053), number(-123456.0), number(4.2e-9), number(0.0)
-    ('0.0421', '−123,456', '4.2e-09', '0')
-    """
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if not 1e-4 <= size < 1e7:
-        text = f"{size:.1e}"
-    elif size >= 10**digits:
-        text = f"{size:,.0f}"
-    else:
-        text = np.format_float_positional(size, precision=digits, fractional=False, trim="-")
-    return f"−{text}" if value < 0 else text
-
-
-def counted(count: int, thing: str) -> str:
-    """Return a count with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "cell"), counted(2500, "cell")
-    ('1 cell', '2,500 cells')
-    """
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

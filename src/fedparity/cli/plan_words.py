@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import chain
 
 from fedparity.cli.fitting import counted, number, wrapped
-from fedparity.laws.labels import Group
+from fedparity.cli.privacy_words import privacy_held_back, privacy_sent
+from fedparity.protocol.labels import group_words
 from fedparity.protocol.plan import Plan
 
 __all__ = ["group_words", "named", "plan_text"]
@@ -28,11 +29,6 @@ def plan_text(plan: Plan, width: int = 80) -> str:
     return "\n".join([*lines, "", "Digest, which every message carries", f"  {plan.digest}"])
 
 
-def group_words(group: Group) -> str:
-    """Return the label of a group as text, the parts of an intersection joined by an and."""
-    return " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
-
-
 def named(names: list[str]) -> str:
     """Return names separated by commas, cut after a few."""
     shown = ", ".join(names[:_NAMED])
@@ -40,6 +36,8 @@ def named(names: list[str]) -> str:
 
 
 def _sent(plan: Plan) -> list[str]:
+    if plan.privacy is not None:
+        return privacy_sent(plan, named([group_words(group) for group in plan.groups]))
     values = {
         "quantile": "quantiles of its scores",
         "mean": "means of its scores between quantiles",
@@ -62,6 +60,8 @@ def _sent(plan: Plan) -> list[str]:
 
 
 def _held_back(plan: Plan) -> list[str]:
+    if plan.privacy is not None:
+        return privacy_held_back(plan)
     rules, sentences = plan.disclosure, []
     if rules.minimum_cell > 1:
         sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
@@ -77,8 +77,6 @@ def _held_back(plan: Plan) -> list[str]:
         sentences.append(
             "a second group where the public total of a silo would give away a withheld one;"
         )
-    if plan.privacy is not None:
-        sentences.append(f"single records, by the privacy mode {plan.privacy.mode!r};")
     if not sentences:
         return ["nothing: every disclosure rule is off."]
     return [*sentences[:-1], sentences[-1][:-1] + "."]
@@ -87,6 +85,8 @@ def _held_back(plan: Plan) -> list[str]:
 def _computed(plan: Plan) -> list[str]:
     order = "₁₂"[plan.order - 1]
     how = {"grid": "Algorithm 1 on the grid of levels", "exact": "exact integration"}
+    if plan.privacy is not None:
+        how = dict.fromkeys(how, "from histograms of public bins")
     sentences = [
         (
             f"the disparity G{order} of all silos together ({how[plan.estimator]}), its interval, "

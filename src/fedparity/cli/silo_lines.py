@@ -5,6 +5,7 @@ from __future__ import annotations
 from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.fitting import cut, left, number, right, width_of, wrapped
+from fedparity.report.sentences.alone import READING_SILOS
 
 __all__ = ["silo_lines"]
 
@@ -46,10 +47,7 @@ def _chosen(result: AuditResult, influence: dict[str, float | None]) -> list[Sil
 def _remaining(result: AuditResult, shown: list[SiloResult], width: int) -> list[str]:
     """What stands below the table: what it leaves out, and how to read it."""
     more = len(result.silos) - len(shown)
-    words = (
-        "alone: the disparity inside the silo; influence: how much larger the disparity of all is "
-        "than without it."
-    )
+    words = READING_SILOS
     if more:
         words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
     return wrapped(words, width, first="  ")

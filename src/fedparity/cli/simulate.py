@@ -8,13 +8,12 @@ import click
 
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.allocating import deal_rows
-from fedparity.cli.answering import answer, answer_options, end
+from fedparity.cli.answering import answer, answer_options, check_answer, end
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.engines.in_process import Settings, audit_pooled
 from fedparity.engines.in_process import simulate as measure
 from fedparity.engines.pooled_table import PooledTable
-from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
 
 __all__ = ["simulate"]
@@ -67,12 +66,13 @@ def simulate(context: click.Context, /, **_: object) -> None:
     Examples:
       fedparity simulate patients.csv --silo hospital --score risk --group sex
       fedparity simulate patients.csv --silo hospital --plan plan.toml --json
+      fedparity simulate patients.csv --silo hospital --score risk --group sex \\
+        --html audit.html
       fedparity simulate patients.csv --score risk --group sex --regime positive \\
         --rho 0.8 --silos 5
     """
     options = dict(context.params)
-    if options["output"] and not options["force"]:
-        refuse_existing(options["output"])
+    check_answer(options)
     _check_together(options)
     plan = None if options["plan"] is None else Plan.read(options["plan"])
     result = _measured(plan, reading_of(options), options)

@@ -1,0 +1,79 @@
+"""Decomposition and attribution from sums alone: the same numbers as from all silos' histograms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fedparity.auditing.secure.summed import Summed
+from fedparity.diagnostics.attribution import Attribution
+from fedparity.diagnostics.decomposition import Decomposition
+from fedparity.functionals.barycenter import center
+from fedparity.functionals.disparity import spread
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.refinement import QuantileTable
+from fedparity.privacy.histograms import Grid, grid_quantiles
+from fedparity.protocol.secure.layout import CENTER_LEVELS
+from fedparity.sketches.levels import midpoints
+
+__all__ = ["GroupLaws"]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLaws:
+    """The laws of the groups in all silos together, uniform inside every bin."""
+
+    masses: FloatArray
+    """Groups by bins, at least 0."""
+    grid: Grid
+    order: int
+    trim: float
+
+    @property
+    def shares(self) -> FloatArray:
+        """The share of each group."""
+        totals = self.masses.sum(axis=1)
+        shares: FloatArray = totals / totals.sum()
+        return shares
+
+    def decomposition(self, summed: Summed) -> Decomposition | None:
+        """Return V_mix, V_bar and R; None where the centers were not summed.
+
+        The quantiles of a center are the sum of :math:`n_{j,s} q_{j,s}` over that of
+        :math:`n_{j,s}`; no other sum is needed.
+        """
+        if summed.centers is None:
+            return None
+        widths, mixed = self._table(self.masses)
+        shares, whole = self.shares[:, None], center(mixed, self.shares, 2)
+        mixing, centering = mixed - summed.centers, summed.centers - whole
+        return Decomposition(
+            v_mix=float(np.sum(shares * widths * mixing**2)),
+            v_bar=float(np.sum(shares * widths * centering**2)),
+            remainder=2 * float(np.sum(shares * widths * mixing * centering)),
+        )
+
+    def attribution(self, summed: Summed) -> Attribution | None:
+        """Return the selection and within-silo parts; None where their sums are not there."""
+        if summed.unselected is None or summed.parity is None:
+            return None
+        observed = self._disparity(self.masses)
+        without_selection = self._disparity(summed.unselected)
+        local_parity = self._disparity(summed.parity)
+        return Attribution(
+            selection=(observed - without_selection + local_parity) / 2,
+            within=(observed - local_parity + without_selection) / 2,
+            disparity=observed,
+            without_selection=without_selection,
+            with_local_parity=local_parity,
+            stand_ins=(),
+        )
+
+    def _disparity(self, masses: FloatArray) -> float:
+        return spread(self._table(masses), self.shares, self.order)
+
+    def _table(self, masses: FloatArray) -> QuantileTable:
+        levels = midpoints(CENTER_LEVELS, trim=self.trim)
+        widths = np.full(CENTER_LEVELS, (1 - 2 * self.trim) / CENTER_LEVELS)
+        return QuantileTable(widths, grid_quantiles(masses, self.grid, levels))

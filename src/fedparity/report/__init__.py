@@ -1,0 +1,1 @@
+"""What an audit found, for people: sentences, pages, and files to hand on."""

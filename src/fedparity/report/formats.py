@@ -1,0 +1,60 @@
+"""The formats of a report: how each is checked, and how it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+from fedparity.auditing.result import AuditResult
+from fedparity.report.extras import check_html, check_pdf
+
+__all__ = ["FORMATS", "Format", "FormatName", "Render"]
+
+FormatName: TypeAlias = Literal["html", "markdown", "model-card", "pdf"]
+Render: TypeAlias = Callable[[AuditResult], bytes]
+
+
+class Format(NamedTuple):
+    """One kind of file."""
+
+    render: Render
+    check: Callable[[], None]
+    """Raises if something that rendering needs is not installed."""
+    is_text: bool
+    """Whether it can be read where it is printed."""
+
+
+def _html(result: AuditResult) -> bytes:
+    from fedparity.report.html.page import html_report  # noqa: PLC0415 -- matplotlib, Jinja
+
+    return html_report(result).encode()
+
+
+def _markdown(result: AuditResult) -> bytes:
+    from fedparity.report.markdown import markdown_report  # noqa: PLC0415
+
+    return markdown_report(result).encode()
+
+
+def _model_card(result: AuditResult) -> bytes:
+    from fedparity.report.model_card import model_card_section  # noqa: PLC0415
+
+    return model_card_section(result).encode()
+
+
+def _pdf(result: AuditResult) -> bytes:
+    from fedparity.report.one_page import pdf_report  # noqa: PLC0415 -- matplotlib, WeasyPrint
+
+    return pdf_report(result)
+
+
+def _nothing() -> None:
+    """The core dependencies are enough."""
+
+
+FORMATS: Final[Mapping[FormatName, Format]] = {
+    "html": Format(_html, check_html, is_text=False),
+    "markdown": Format(_markdown, _nothing, is_text=True),
+    "model-card": Format(_model_card, _nothing, is_text=True),
+    "pdf": Format(_pdf, check_pdf, is_text=False),
+}

@@ -1,0 +1,42 @@
+"""Sentences about a result: plain text by tested rules, the same in every format.
+
+Each function takes a result and returns text without markup. No sentence computes a measure: its
+numbers are those of the result, written by :mod:`fedparity.report.numbers`.
+"""
+
+from __future__ import annotations
+
+from fedparity.report.sentences.accuracy import explain_accuracy, explain_laws, levels_words
+from fedparity.report.sentences.alone import explain_alone, explain_influence, seen_alone
+from fedparity.report.sentences.answers import chance, headline, how_certain, how_large, size
+from fedparity.report.sentences.missing import is_complete, what_is_missing
+from fedparity.report.sentences.naming import group_words, groups_words, silos_words, symbol
+from fedparity.report.sentences.releases import explain_privacy
+from fedparity.report.sentences.scope import does_not_prove, reproduce_command
+from fedparity.report.sentences.sources import explain_attribution, explain_decomposition, why
+
+__all__ = [
+    "chance",
+    "does_not_prove",
+    "explain_accuracy",
+    "explain_alone",
+    "explain_attribution",
+    "explain_decomposition",
+    "explain_influence",
+    "explain_laws",
+    "explain_privacy",
+    "group_words",
+    "groups_words",
+    "headline",
+    "how_certain",
+    "how_large",
+    "is_complete",
+    "levels_words",
+    "reproduce_command",
+    "seen_alone",
+    "silos_words",
+    "size",
+    "symbol",
+    "what_is_missing",
+    "why",
+]

@@ -1,0 +1,119 @@
+"""What is missing from an audit, and what else a reader must keep in mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fedparity.auditing.parts import SiloResult
+from fedparity.auditing.result import AuditResult
+from fedparity.report.numbers import counted, span
+from fedparity.report.sentences.naming import group_words, is_summed, joined, short
+
+__all__ = ["is_complete", "what_is_missing"]
+
+_SILOS, _CELLS, _ROWS = (
+    (" sent nothing: ", " silos dropped out: "),
+    (" cells were withheld, by ",),
+    (" rows without a score were dropped",),
+)
+"""Words of the warnings that say what is said here from the result's own fields, if these know."""
+_REASONS = {"small": "too few records", "complementary": "to protect another cell"}
+_CELLS_NAMED = 5
+
+
+def is_complete(result: AuditResult) -> bool:
+    """Return whether every silo that the plan names sent every cell and dropped no row."""
+    return not (
+        result.silos_missing
+        or any(silo.withheld for silo in result.silos)
+        or any(silo.rows_dropped for silo in result.silos)
+        or any(_speaks_of(warning, (*_SILOS, *_CELLS, *_ROWS)) for warning in result.warnings)
+    )
+
+
+def what_is_missing(result: AuditResult) -> tuple[str, ...]:
+    """Return a sentence for everything that is missing, was cut, or weakens a number."""
+    silos, cells, rows = _silos(result), _cells(result), _rows(result)
+    said = [
+        *(_SILOS if silos else ()),
+        *(_CELLS if cells else ()),
+        *(_ROWS if rows else ()),
+    ]
+    sentences = (
+        _nothing(result),
+        silos,
+        cells,
+        _bounds(result),
+        rows,
+        *(
+            f"{warning[0].upper()}{warning[1:]}"
+            for warning in result.warnings
+            if warning and not _speaks_of(warning, said)
+        ),
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _speaks_of(warning: str, words: Iterable[str]) -> bool:
+    return any(word in warning for word in words)
+
+
+def _nothing(result: AuditResult) -> str:
+    if not is_complete(result):
+        return ""
+    return (
+        "No silo that the plan names is missing, no cell was withheld, and no row was dropped for "
+        "want of a score."
+    )
+
+
+def _silos(result: AuditResult) -> str:
+    missing = result.silos_missing
+    if not missing:
+        return ""
+    total = len(missing) + len(result.silos_received)
+    are = "is" if len(missing) == 1 else "are"
+    did = "dropped out" if is_summed(result) else "sent nothing"
+    return (
+        f"{len(missing):,} of {counted(total, 'silo')} {did} and {are} in no estimate: "
+        f"{joined(missing)}."
+    )
+
+
+def _cells(result: AuditResult) -> str:
+    cells = [
+        f"{short(silo.silo)} ({short(group_words(group))}: {_REASONS[reason]})"
+        for silo in result.silos
+        for group, reason in silo.withheld.items()
+    ]
+    if not cells:
+        return ""
+    total = sum(len(silo.n) for silo in result.silos)
+    were = "was" if len(cells) == 1 else "were"
+    listed = "; ".join(cells[:_CELLS_NAMED])
+    more = f"; and {len(cells) - _CELLS_NAMED:,} more" if len(cells) > _CELLS_NAMED else ""
+    return f"{len(cells):,} of {counted(total, 'cell')} {were} withheld: {listed}{more}."
+
+
+def _bounds(result: AuditResult) -> str:
+    """What the missing records could do; nothing where they are too few to move a bound."""
+    found = result.disparity
+    if found.outer == found.certificate:
+        return ""
+    return f"With what is missing, all raw data together could have a disparity of {span(found.outer)}."
+
+
+def _rows(result: AuditResult) -> str:
+    silos = [silo for silo in result.silos if silo.rows_dropped]
+    if not silos:
+        return ""
+    rows = sum(silo.rows_dropped for silo in silos)
+    were = "was" if rows == 1 else "were"
+    return (
+        f"{counted(rows, 'row')} without a score {were} dropped: {joined([*map(_dropped, silos)])}. "
+        "No bound counts them."
+    )
+
+
+def _dropped(silo: SiloResult) -> str:
+    return f"{short(silo.silo)} ({silo.rows_dropped:,})"

@@ -1,0 +1,209 @@
+"""Results to report on: measured ones, and ones whose numbers were changed afterwards."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
+
+from fedparity.auditing.audit import audit
+from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.intervals import Interval
+from fedparity.protocol.sketched_cell import SketchedCell
+
+REDRAWS = 20
+
+
+def measured(plan: Any, messages: Any) -> AuditResult:
+    """The result of a quick audit."""
+    return audit(plan, messages, redraws=REDRAWS)
+
+
+@cache
+def plain_result(**options: Any) -> AuditResult:
+    """Three silos, two groups; options go to the plan."""
+    plan = make_plan(**({"review_level": 0.01, "levels": 20} | options))
+    return measured(plan, make_messages(plan, *make_table(4)))
+
+
+@cache
+def incomplete_result(order: int = 2) -> AuditResult:
+    """One silo sent nothing, one withheld a cell and dropped rows."""
+    plan = make_plan(
+        review_level=0.01,
+        levels=20,
+        order=order,
+        disclosure={},
+        silos=["s0", "s1", "s2", "tiny", "absent"],
+        totals={"absent": 50},
+    )
+    cells = [make_cell(plan, "A", np.linspace(0, 1, 50)), SketchedCell.kept_back("B", "small")]
+    tiny = make_message(plan, "tiny", cells, rows_dropped=3)
+    return measured(plan, [*make_messages(plan, *make_table(4)), tiny])
+
+
+@cache
+def result_of_silos(count: int, *, groups: int = 2, name: str = "silo") -> AuditResult:
+    """Many silos of a few records, or many groups."""
+    labels = tuple("ABCDEFGHIJKL"[:groups])
+    plan = make_plan(groups=labels, levels=4, review_level=0.01, silos=None)
+    random = np.random.default_rng(count)
+    messages = [
+        make_message(
+            plan,
+            f"{name} {silo:04d}",
+            [make_cell(plan, g, random.beta(2 + i, 4, 30)) for i, g in enumerate(labels)],
+        )
+        for silo in range(count)
+    ]
+    return measured(plan, messages)
+
+
+@cache
+def weighted_result() -> AuditResult:
+    """Counts that are weights, one of them whole."""
+    plan = make_plan(levels=2, review_level=0.01)
+    cells = [
+        SketchedCell(group=group, count=count, values=[low, low + 0.3])
+        for group, count, low in (("A", 400.5, 0.1), ("B", 599.5, 0.2))
+    ]
+    return measured(plan, [make_message(plan, "x", cells)])
+
+
+@cache
+def noisy_result() -> AuditResult:
+    """Noisy histograms of each silo."""
+    result = changed(plain_result(), "plan", sketch="histogram", levels=32)
+    terms = {"mode": "dp", "epsilon": 1.0, "bins": 32, "minimum_cell": 11, "rounding": 0}
+    return dataclasses.replace(
+        result, guarantee={**terms, "seen": "noisy histograms", "limits": "m silos, m epsilon"}
+    )
+
+
+@cache
+def summed_result(*, parts: bool = False, order: int = 2) -> AuditResult:
+    """A secure sum: silos are named, and nothing is known of any of them."""
+    result = plain_result(order=order)
+    nothing = dict.fromkeys(each.group for each in result.groups)
+    unknown = {"disparity": None, "heterogeneity": None, "wasserstein": None, "mean_gap": None}
+    silos = tuple(
+        dataclasses.replace(
+            silo,
+            **unknown,
+            n=nothing,
+            interval=None,
+            note="not seen: secure sum",
+            levels=dict.fromkeys(nothing, 0),
+            quantiles=nothing,
+        )
+        for silo in result.silos
+    )
+    influence = tuple(dataclasses.replace(s, influence=None) for s in result.attribution.silos)
+    intervals = dataclasses.replace(result.attribution.intervals, selection=None, within=None)
+    result = changed(result, "attribution", silos=influence, intervals=intervals)
+    if not parts:
+        result = changed(result, "attribution", selection=None, within=None)
+        terms = dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper"))
+        result = changed(result, "decomposition", **terms)
+    warning = "7 rows without a score were dropped: no bound counts them."
+    return dataclasses.replace(
+        result,
+        silos=silos,
+        silos_missing=("late",),
+        guarantee={"mode": "secure", "bins": 64, "rounding": 0, "seen": "sums over 3 silos"},
+        warnings=("1 of 4 silos dropped out: 'late'.", warning),
+    )
+
+
+def changed(result: AuditResult, part: str, **values: Any) -> AuditResult:
+    """The result with other values in one of its parts."""
+    held = dataclasses.replace(getattr(result, part), **values)
+    return dataclasses.replace(result, **{part: held})
+
+
+def with_parts(result: AuditResult, selection: Any, within: Any) -> AuditResult:
+    """The result with other parts of the attribution: each a value and its interval."""
+    intervals = dataclasses.replace(
+        result.attribution.intervals,
+        selection=Interval(*selection[1]),
+        within=Interval(*within[1]),
+    )
+    return changed(
+        result, "attribution", selection=selection[0], within=within[0], intervals=intervals
+    )
+
+
+def with_names(result: AuditResult, names: dict[str, str]) -> AuditResult:
+    """The result with other names of silos, everywhere."""
+    silos = tuple(dataclasses.replace(s, silo=names.get(s.silo, s.silo)) for s in result.silos)
+    influence = tuple(
+        dataclasses.replace(s, silo=names.get(s.silo, s.silo)) for s in result.attribution.silos
+    )
+    return dataclasses.replace(
+        changed(result, "attribution", silos=influence),
+        silos=silos,
+        silos_received=tuple(names.get(silo, silo) for silo in result.silos_received),
+    )
+
+
+_LENGTHS = st.one_of(
+    st.just(0.0), st.floats(1e-9, 1.0), st.sampled_from([0.01, 0.0100001, 0.00999999, 0.02])
+)
+_SIGNED = st.one_of(st.just(0.0), st.floats(-0.1, 1.0))
+
+
+@st.composite
+def _intervals(draw: st.DrawFn, values: st.SearchStrategy[float]) -> Interval:
+    return Interval(*sorted((draw(values), draw(values))))
+
+
+@st.composite
+def results(draw: st.DrawFn) -> AuditResult:
+    """Draw a result whose numbers are anything that an audit could find."""
+    result = draw(
+        st.sampled_from(
+            [
+                plain_result(),
+                plain_result(order=1, sketch="mean", estimator="exact"),
+                plain_result(review_level=None),
+                incomplete_result(),
+                noisy_result(),
+                incomplete_result(order=1),
+                result_of_silos(1),
+                result_of_silos(4, groups=10),
+            ]
+        )
+    )
+    level = result.disparity.review_level
+    combined = draw(_intervals(_LENGTHS))
+    if level is None:
+        verdict = "none"
+    elif combined.lower > level:
+        verdict = "above"
+    else:
+        verdict = "below" if combined.upper <= level else "inconclusive"
+    result = changed(
+        result,
+        "disparity",
+        value=draw(_LENGTHS),
+        interval=draw(_intervals(_LENGTHS)),
+        combined=combined,
+        p_value=draw(st.integers(1, 21)) / 21,
+        verdict=verdict,
+    )
+    silos = tuple(
+        silo
+        if silo.disparity is None
+        else dataclasses.replace(
+            silo,
+            disparity=draw(_LENGTHS),
+            interval=draw(st.none() | _intervals(_LENGTHS)),
+        )
+        for silo in result.silos
+    )
+    parts = [(draw(_SIGNED), draw(_intervals(_SIGNED))) for _ in range(2)]
+    return with_parts(dataclasses.replace(result, silos=silos), *parts)

@@ -1,0 +1,76 @@
+"""A result in a notebook: small, still, and safe."""
+
+from html.parser import HTMLParser
+
+import pytest
+from tests.report_results import (
+    changed,
+    incomplete_result,
+    plain_result,
+    result_of_silos,
+    summed_result,
+)
+
+from fedparity.report.notebook import notebook_html
+from fedparity.report.numbers import number
+from fedparity.report.verdicts import VERDICTS
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text, and checks that tags are closed in order."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.attributes, self.text, self.open = set(), set(), "", []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        """Remember a tag."""
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        """Check that it closes the last one."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Remember what is read."""
+        self.text += data
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_it_shows_verdict_value_and_interval(verdict):
+    result = changed(plain_result(), "disparity", verdict=verdict)
+    page = Page(result._repr_html_())
+
+    assert VERDICTS[verdict].shape in page.text
+    assert number(result.disparity.value) in page.text
+    assert number(result.disparity.interval.lower) in page.text
+
+
+def test_it_holds_no_script_no_style_sheet_and_no_color():
+    page = notebook_html(incomplete_result())
+
+    assert Page(page).tags <= {*("div", "p", "table", "thead", "tbody", "tr", "th", "td")}
+    assert Page(page).attributes <= {"style", "scope"}
+    assert "color" not in page
+
+
+def test_names_are_escaped():
+    title = "<script>alert('x')</script> & \"quotes\""
+    page = Page(notebook_html(changed(plain_result(), "plan", title=title)))
+
+    assert title in page.text
+    assert "script" not in page.tags
+
+
+def test_its_size_does_not_grow_with_the_silos():
+    few, many = (len(notebook_html(result_of_silos(count))) for count in (20, 1000))
+
+    assert many < few + 200
+
+
+def test_what_is_not_known_is_a_dash():
+    assert "None" not in notebook_html(summed_result())

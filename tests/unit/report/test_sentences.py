@@ -1,0 +1,268 @@
+"""What sentences say in each state of an audit."""
+
+import dataclasses
+
+import pytest
+from tests.report_results import (
+    changed,
+    incomplete_result,
+    plain_result,
+    result_of_silos,
+    weighted_result,
+    with_names,
+    with_parts,
+)
+
+from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.intervals import Interval
+from fedparity.report import sentences
+from fedparity.report.numbers import number
+from fedparity.report.sentences.naming import is_weighted
+from fedparity.report.sentences.sources import LIMITS_OF_TERMS
+
+
+def silos_seen(result, *found):
+    """The result with silos of these disparities and lower ends of their intervals."""
+    silos = tuple(
+        dataclasses.replace(
+            silo, disparity=value, interval=None if low is None else Interval(low, 2 * value)
+        )
+        for silo, (value, low) in zip(result.silos, found, strict=True)
+    )
+    return dataclasses.replace(result, silos=silos)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ending"),
+    [
+        ("above", ": above the review level 0.01."),
+        ("below", ": below the review level 0.01."),
+        ("inconclusive", ": inconclusive at the review level 0.01."),
+    ],
+)
+def test_the_headline_is_one_sentence_with_verdict_and_level(verdict, ending):
+    result = changed(plain_result(), "disparity", value=0.0323, verdict=verdict)
+
+    assert sentences.headline(result) == (
+        f"Across 3 silos together, the scores of groups A and B have a disparity of 0.0323{ending}"
+    )
+
+
+def test_without_a_review_level_the_headline_says_so():
+    assert sentences.headline(plain_result(review_level=None)).endswith(
+        "The plan names no review level."
+    )
+
+
+def test_one_silo_is_not_across_silos():
+    assert sentences.headline(result_of_silos(1)).startswith("In 1 silo, the scores")
+
+
+def test_missing_silos_are_in_the_headline():
+    assert sentences.headline(incomplete_result()).startswith("Across 4 of 5 silos together,")
+
+
+def test_of_ten_groups_two_are_named():
+    result = result_of_silos(4, groups=10)
+
+    assert "groups A, B and 8 more" in sentences.headline(result)
+    assert "The two groups furthest apart are A and J" in sentences.how_large(result)
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [(1, "(W₁, the mean over ranks)"), (2, "(W₂, the root mean square over ranks)")],
+)
+def test_how_large_is_said_in_score_points(order, words):
+    result = plain_result(order=order)
+    pair = result.pairs[0]
+
+    assert f"{number(pair.wasserstein)} score points apart {words}" in sentences.how_large(result)
+    assert f"The mean of A is {number(-pair.mean_gap)} lower" in sentences.how_large(result)
+
+
+def test_trimmed_ranks_are_mentioned():
+    assert "lowest and the highest 5 % of ranks" in sentences.how_large(plain_result(trim=0.05))
+
+
+def test_equal_means_are_called_equal():
+    pair = dataclasses.replace(plain_result().pairs[0], mean_gap=0.0)
+    result = dataclasses.replace(plain_result(), pairs=(pair,))
+
+    assert "The means of A and B are equal." in sentences.how_large(result)
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (((0.005, 0.001), (0.004, 0.001), (0.003, 0.0)), "No silo alone is above"),
+        (((0.009, 0.001), (0.004, 0.001), (0.003, 0.0)), "though the intervals of 1 reach beyond"),
+        (((0.05, 0.02), (0.04, 0.001), (0.03, None)), "1 of 3 silos alone is above"),
+        (((0.05, 0.02), (0.04, 0.001), (0.03, None)), "; 2 more silos only with the value."),
+        (((0.05, 0.001), (0.004, 0.0), (0.0, 0.0)), "1 of 3 silos alone is above"),
+        (((0.05, 0.001), (0.004, 0.0), (0.0, 0.0)), "but not with the whole interval."),
+        (((0.05, 0.02), (0.04, 0.02), (0.03, 0.02)), "All 3 silos alone are above"),
+    ],
+)
+def test_what_silos_see_alone_is_compared_with_the_level(found, words):
+    assert words in sentences.seen_alone(silos_seen(plain_result(), *found))
+
+
+def test_without_a_level_silos_are_compared_with_the_whole():
+    result = silos_seen(plain_result(review_level=None), (0.9, 0.0), (1e-4, 0.0), (1e-4, 0.0))
+
+    assert sentences.seen_alone(result).startswith("1 of 3 silos shows at least the disparity of")
+
+
+def test_silos_with_one_group_are_counted():
+    assert "1 silo has fewer than two groups" in sentences.seen_alone(incomplete_result())
+
+
+def test_if_no_silo_can_compare_none_could_have_seen_it():
+    result = plain_result()
+    silos = tuple(dataclasses.replace(s, disparity=None, interval=None) for s in result.silos)
+
+    assert sentences.seen_alone(dataclasses.replace(result, silos=silos)).startswith(
+        "No silo has two groups to compare"
+    )
+
+
+@pytest.mark.parametrize(
+    ("selection", "within", "words"),
+    [
+        ((0.9, (0.8, 1.0)), (0.1, (0.0, 0.2)), "Most of it is which group is in which silo."),
+        ((0.1, (0.0, 0.2)), (0.9, (0.8, 1.0)), "Most of it is how scores differ"),
+        ((0.6, (0.3, 1.0)), (0.4, (0.0, 0.7)), "overlap, so which is larger is not certain."),
+        ((-0.1, (-0.2, -0.01)), (0.9, (0.8, 1.0)), "The two oppose each other, and the larger is"),
+        ((0.5, (0.4, 0.6)), (0.5, (0.4, 0.6)), "The two parts are equal."),
+    ],
+)
+def test_why_names_the_larger_part_or_says_that_it_is_open(selection, within, words):
+    text = sentences.why(with_parts(plain_result(), selection, within))
+
+    assert words in text
+    assert text.endswith("These are shares of a measure, not causes.")
+
+
+def test_parts_are_given_as_shares_of_the_disparity():
+    result = changed(plain_result(), "disparity", value=0.02)
+    result = with_parts(result, (0.015, (0.014, 0.016)), (0.005, (0.004, 0.006)))
+
+    assert "0.015 (75 %) is selection" in sentences.why(result)
+    assert "0.005 (25 %) lies within silos" in sentences.why(result)
+
+
+def test_nothing_is_attributed_where_there_is_nothing():
+    result = with_parts(plain_result(), (0.0, (0.0, 0.0)), (0.0, (0.0, 0.0)))
+
+    assert sentences.why(result) == "There is nothing to attribute."
+
+
+def test_one_silo_has_no_selection_to_see():
+    assert "no selection between silos to see" in sentences.why(result_of_silos(1))
+
+
+def test_noise_that_explains_the_whole_explains_its_parts():
+    result = changed(plain_result(), "disparity", p_value=0.4)
+
+    assert "noise alone could explain the whole" in sentences.why(result)
+    assert "40 % of samples (p-value), so it could explain" in sentences.how_certain(result)
+
+
+def test_a_complete_audit_says_that_nothing_is_missing():
+    assert sentences.what_is_missing(plain_result())[0].startswith("No silo that the plan names")
+
+
+def test_everything_that_is_missing_is_named_once():
+    """Fields of the result and its warnings speak of the same things; readers hear them once."""
+    result = incomplete_result()
+    told = sentences.what_is_missing(result)
+    text = " ".join(told)
+
+    assert "1 of 5 silos sent nothing and is in no estimate: absent." in told
+    assert "1 of 8 cells was withheld: tiny (B: too few records)." in told
+    assert "3 rows without a score were dropped: tiny (3). No bound counts them." in told
+    assert text.count("sent nothing") == text.count("withheld") == text.count("dropped") == 1
+    assert len(told) == 4 + sum(
+        not any(word in warning for word in ("sent nothing", "withheld", "dropped"))
+        for warning in result.warnings
+    )
+
+
+def test_of_many_missing_silos_a_few_are_named():
+    names = tuple(f"silo {i}" for i in range(9))
+    result = dataclasses.replace(plain_result(), silos_missing=names)
+
+    assert "silo 0, silo 1, silo 2, silo 3, silo 4 and 4 more." in " ".join(
+        sentences.what_is_missing(result)
+    )
+
+
+def test_weights_are_not_called_records():
+    result = weighted_result()
+    read = AuditResult.from_dict(dataclasses.replace(result, n=1000.0).to_dict())
+
+    for each in (result, read):
+        assert is_weighted(each)
+        assert "a weight of 1,000" in sentences.size(each)
+        assert "counted by the weight it has there" in sentences.explain_laws(each)
+    assert not is_weighted(plain_result())
+
+
+def test_a_weight_that_json_writes_like_a_count_is_still_a_weight():
+    """1000.0 becomes 1000 in JSON; the warning remains."""
+    result = dataclasses.replace(weighted_result(), n=1000)
+
+    assert is_weighted(result)
+
+
+def test_the_terms_come_with_their_limits():
+    for order in (1, 2):
+        text = sentences.explain_decomposition(plain_result(order=order))
+        assert text.endswith(LIMITS_OF_TERMS)
+
+
+def test_cells_that_stood_in_are_counted():
+    assert "lacks a group (1 cell)" in sentences.explain_attribution(incomplete_result())
+    assert "stands in" not in sentences.explain_attribution(plain_result())
+
+
+def test_the_four_ranges_are_told_apart():
+    text = sentences.explain_accuracy(incomplete_result())
+
+    for word in ("Interval,", "Certificate,", "Outer bounds,", "All errors together,", "k = 20"):
+        assert word in text
+    assert "4 of 7 cells have fewer, the smallest 3." in text
+    assert "Outer bounds are the same" in sentences.explain_accuracy(plain_result())
+    assert sentences.levels_words(plain_result()) == "k = 20: up to 20 quantiles per cell."
+
+
+def test_the_command_makes_the_same_result():
+    result = dataclasses.replace(plain_result(), confidence=0.9, seed=7)
+
+    assert sentences.reproduce_command(result) == (
+        "fedparity audit plan.toml inbox --confidence 0.9 --seed 7 --redraws 20 -o result.json"
+    )
+
+
+def test_recombined_redraws_are_asked_for_by_not_asking():
+    """A number of redraws would make plain ones instead."""
+    warning = "the sketches hold 300,001 values: intervals come from recombined redraws of blocks."
+    result = dataclasses.replace(plain_result(), warnings=(warning,))
+
+    assert "--redraws" not in sentences.reproduce_command(result)
+
+
+def test_long_names_are_cut_in_sentences():
+    result = with_names(incomplete_result(), {"s0": "x" * 200, "tiny": "y" * 200})
+
+    for text in (*sentences.what_is_missing(result), sentences.seen_alone(result)):
+        assert "x" * 61 not in text
+        assert "y" * 61 not in text
+
+
+def test_a_trace_is_not_written_with_an_exponent():
+    result = changed(plain_result(), "disparity", value=0.02)
+    result = with_parts(result, (1e-9, (-1e-5, 1e-5)), (0.02, (0.01, 0.03)))
+
+    assert "(<0.1 %) is selection" in sentences.why(result)

@@ -1,0 +1,79 @@
+"""What sentences say of protection, of noise, and of sums in which no silo was seen."""
+
+import dataclasses
+
+import pytest
+from tests.report_results import noisy_result, plain_result, summed_result
+
+from fedparity.report import sentences
+
+GUARANTEES = {
+    "rules off": ({"mode": "none"}, "No noise was added. No disclosure rule was applied."),
+    "rules": (
+        {"mode": "none", "minimum_cell": 11, "records_per_level": 10, "rounding": 0.001},
+        "cells of fewer than 11 records are withheld; a cell sends at most one value per 10",
+    ),
+    "dp": (
+        {"mode": "dp", "epsilon": 1.5},
+        "differential privacy), with epsilon = 1.5 per release.",
+    ),
+    "secure": ({"mode": "secure"}, "Only sums over silos were seen (secure aggregation)."),
+    "both": ({"mode": "secure+dp", "epsilon": 0.5}, "with epsilon = 0.5 per release."),
+    "unknown": ({"mode": "quantum"}, "The privacy mode is quantum."),
+    "unstated": ({}, "The privacy mode is not stated."),
+    "further": ({"mode": "dp", "epsilon": 1, "bins": 64}, "Further stated terms: bins = 64."),
+    "nonsense": ({"mode": "none", "minimum_cell": "many"}, "No disclosure rule was applied."),
+}
+
+
+@pytest.mark.parametrize("name", GUARANTEES)
+def test_the_guarantee_is_what_the_messages_state(name):
+    terms, words = GUARANTEES[name]
+    text = sentences.explain_privacy(dataclasses.replace(plain_result(), guarantee=terms))
+
+    assert words in text
+    assert ("This is not differential privacy" in text) == ("dp" not in terms.get("mode", ""))
+
+
+def test_quantiles_are_somebodys_scores_and_means_are_not():
+    means = plain_result(sketch="mean", estimator="exact")
+
+    assert "Each quantile is somebody's score." in sentences.explain_privacy(plain_result())
+    assert "somebody" not in sentences.explain_privacy(means)
+
+
+@pytest.mark.parametrize("parts", [False, True])
+@pytest.mark.parametrize("order", [1, 2])
+def test_of_a_secure_sum_nothing_is_said_of_a_silo(order, parts):
+    """Not that a silo would have seen nothing: it is not known."""
+    result = summed_result(order=order, parts=parts)
+
+    assert "not known" in sentences.seen_alone(result)
+    assert ("not known" in sentences.why(result)) is not parts
+    assert ("interval" in sentences.why(result)) is False
+    assert parts or sentences.explain_decomposition(result) == (
+        "V_mix and V_bar are not known: the secure sum does not hold what they need."
+    )
+    assert "Of the silos together the audit has" in sentences.explain_privacy(result)
+    assert "in 64 bins" in sentences.explain_privacy(result)
+    assert "The auditor saw: sums over 3 silos." in sentences.explain_privacy(result)
+    assert "somebody" not in sentences.explain_privacy(result)
+    assert "the error of the bins" in sentences.how_certain(result)
+
+
+def test_of_a_secure_sum_what_is_missing_is_told_once_and_completely():
+    told = sentences.what_is_missing(summed_result())
+
+    assert told == (
+        "1 of 4 silos dropped out and is in no estimate: late.",
+        "7 rows without a score were dropped: no bound counts them.",
+    )
+
+
+def test_noise_is_an_error_of_its_own():
+    result = noisy_result()
+
+    assert "the error of noise and bins" in sentences.how_certain(result)
+    assert "as noise can be anything" in sentences.explain_accuracy(result)
+    assert "noisy numbers of records in 32 bins" in sentences.explain_privacy(result)
+    assert "Limits of the protection: m silos, m epsilon." in sentences.explain_privacy(result)
