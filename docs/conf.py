@@ -12,10 +12,15 @@ author = "The fedparity authors"
 copyright = "The fedparity authors"  # noqa: A001 -- Sphinx's name
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "drawn", "mathml"]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "reference/silo-speed-table.md"]
+exclude_patterns = [
+    "_build",
+    "reference/silo-speed-table.md",
+    "reference/k95-table.md",
+    "reference/montecarlo-speed-table.md",
+]
 html_theme = "furo"
 html_title = f"fedparity {__version__}"
 html_math_renderer = "mathml"

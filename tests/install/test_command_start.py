@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-OPTIONAL = "cryptography", "matplotlib", "numba", "pandas", "polars", "pyarrow", "scipy"
+OPTIONAL = (
+    *("cryptography", "jinja2", "matplotlib", "numba", "pandas", "polars", "pyarrow", "scipy"),
+    "weasyprint",
+)
 BLOCKED = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
 """As if they were not installed."""
 
@@ -59,3 +62,13 @@ def test_the_auditor_imports_no_optional_package_that_is_there(demo, command):
     modules, _ = run("", command, "plan.toml", "inbox", folder=folder)
 
     assert not modules & {*OPTIONAL, "rich", "narwhals"}
+
+
+@pytest.mark.parametrize("option", ["--markdown", "--model-card"])
+def test_markdown_needs_the_core_dependencies_only(demo, option):
+    folder = demo[0] / "fedparity-demo"
+
+    modules, printed = run(BLOCKED, "report", "result.json", option, "-", folder=folder)
+
+    assert not modules & {*OPTIONAL, "rich", "narwhals"}
+    assert "the review level" in printed

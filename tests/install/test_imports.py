@@ -15,7 +15,9 @@ def imported_after(statement):
     ).stdout.split()
 
 
-@pytest.mark.parametrize("statement", ["import fedparity", "import fedparity.cli.main"])
+@pytest.mark.parametrize(
+    "statement", ["import fedparity", "import fedparity.cli.main", "import fedparity.plots"]
+)
 def test_start_imports_nothing_heavy(statement):
     assert not set(HEAVY) & set(imported_after(statement))
 

@@ -1,0 +1,174 @@
+"""The terms of the disparity as steps: V_mix, V_bar, the interaction R, and what they add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fedparity.auditing.parts import TermIntervals
+from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.intervals import Interval
+from fedparity.plots.bars import BarRow, draw_bar, name_bars, write_beside
+from fedparity.plots.display import WIDTH, Display, canvas
+from fedparity.plots.labels import pointer
+from fedparity.plots.limits import span_from_zero
+from fedparity.plots.numbers import number, span
+from fedparity.plots.style import ACCENT, INK, MUTED, dress
+from fedparity.plots.units import Units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["DecompositionDisplay"]
+
+
+@dataclass(frozen=True)
+class _Look:
+    name: str
+    meaning: str
+    color: str
+    hatch: str | None
+
+
+_LOOKS: Final = {
+    "v_mix": _Look("V_mix", "how far silos differ", "#00558c", None),
+    "v_bar": _Look("V_bar", "how far group centers differ", "#c58500", "////"),
+    "remainder": _Look("R", "interaction of the two", "#7b8794", "xxxx"),
+}
+
+
+class DecompositionDisplay(Display):
+    r"""V_mix and V_bar upwards, R up or down, and the disparity that they add up to.
+
+    The bracket is what the two first terms prove about the disparity, and so about R:
+    :math:`(\sqrt{V_{mix}} \mp \sqrt{V_{bar}})^2`. For order 1 nothing adds up: the terms are drawn
+    from 0, and the bracket is that of the triangle inequality. The terms do not see which silo
+    is which across groups, so they do not tell selection from disparity inside silos.
+    """
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> DecompositionDisplay:
+        """Draw the decomposition of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        terms = _Terms.of(result)
+        known = (terms.v_mix, terms.v_bar, terms.upper) if terms else ()
+        units = Units.for_values([result.disparity.value, *known])
+        bars = [*(terms.bars(units) if terms else ()), _total(result, units, terms)]
+        with canvas(ax, width, 0.46 * len(bars) + 0.6) as axes:
+            dress(axes)
+            name_bars(axes, bars)
+            bounds = terms.bounds(units) if terms else ()
+            span_from_zero(axes, [end for bar in bars for end in (bar.start, bar.end, *bounds)])
+            for row, bar in enumerate(bars):
+                draw_bar(axes, row, bar)
+            if terms:
+                _draw_bounds(axes, 2, terms.bounds(units))
+            if terms and terms.remainder is not None:
+                _draw_connections(axes, bars)
+            axes.axvline(0, color=INK, linewidth=0.8)
+            write_beside(axes, bars)
+            axes.set_xlabel(units.label("disparity"))
+        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """The terms of a result that has them; a secure sum may not hold what they need."""
+
+    v_mix: float
+    v_bar: float
+    remainder: float | None
+    lower: float
+    upper: float
+    value: float
+    intervals: TermIntervals
+
+    @classmethod
+    def of(cls, result: AuditResult) -> _Terms | None:
+        held = result.decomposition
+        mix, bar, lower, upper = held.v_mix, held.v_bar, held.lower, held.upper
+        if mix is None or bar is None or lower is None or upper is None:
+            return None
+        value = result.disparity.value
+        return cls(mix, bar, held.remainder, lower, upper, value, held.intervals)
+
+    def bounds(self, units: Units) -> Interval:
+        """What the terms prove about the disparity, on the axis."""
+        return Interval(units.place(self.lower), units.place(self.upper))
+
+    def bars(self, units: Units) -> list[BarRow]:
+        """Order 2: each starts where the one before ends. Order 1: all from 0, nothing adds up."""
+        mix, bar = units.place(self.v_mix), units.place(self.v_bar)
+        if self.remainder is None:
+            return [
+                _bar("v_mix", self.v_mix, self.intervals.v_mix, (0.0, mix)),
+                _bar("v_bar", self.v_bar, self.intervals.v_bar, (0.0, bar)),
+            ]
+        steps = mix + bar, units.place(self.value)
+        return [
+            _bar("v_mix", self.v_mix, self.intervals.v_mix, (0.0, mix)),
+            _bar("v_bar", self.v_bar, self.intervals.v_bar, (mix, mix + bar)),
+            _bar("remainder", self.remainder, self.intervals.remainder, steps),
+        ]
+
+
+def _bar(field: str, value: float, interval: Interval | None, ends: tuple[float, float]) -> BarRow:
+    look = _LOOKS[field]
+    return BarRow(
+        name=look.name,
+        meaning=look.meaning,
+        text=number(value),
+        detail="" if interval is None else span(interval),
+        start=ends[0],
+        end=ends[1],
+        color=look.color,
+        at=pointer("decomposition", field),
+        hatch=look.hatch,
+    )
+
+
+def _total(result: AuditResult, units: Units, terms: _Terms | None) -> BarRow:
+    value = result.disparity.value
+    known = f"proven: {span(Interval(terms.lower, terms.upper))}" if terms else "terms not known"
+    return BarRow(
+        name="G₁" if result.plan.order == 1 else "G₂",
+        meaning="all silos together",
+        text=number(value),
+        detail=known,
+        start=0.0,
+        end=units.place(value),
+        color=ACCENT,
+        at=pointer("disparity", "value"),
+    )
+
+
+def _draw_connections(ax: Axes, bars: list[BarRow]) -> None:
+    """Thin lines from the end of a step to the start of the next."""
+    for row, bar in enumerate(bars[:-1]):
+        ax.plot([bar.end] * 2, [row + 0.25, row + 0.75], color=MUTED, linewidth=0.7, zorder=1.5)
+
+
+def _draw_bounds(ax: Axes, row: int, bounds: Interval) -> None:
+    """A bracket over the row: where the end of its bar must lie."""
+    y = row + 0.36
+    ends = [bounds.lower, bounds.lower, bounds.upper, bounds.upper]
+    heights = [y - 0.07, y + 0.07]
+    ax.plot(
+        [*ends[:2], ends[0], ends[2], *ends[2:]],
+        [*heights, y, y, *heights],
+        color=INK,
+        linewidth=1.1,
+        zorder=4,
+        clip_on=False,
+        solid_joinstyle="miter",
+    )

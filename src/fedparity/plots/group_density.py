@@ -1,0 +1,149 @@
+"""Densities of the groups, drawn from their quantiles."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.auditing.result import AuditResult
+from fedparity.plots.display import WIDTH, Display, canvas
+from fedparity.plots.group_lines import Line, draw_lines, group_lines, name_in_key
+from fedparity.plots.limits import score_limits, score_units
+from fedparity.plots.numbers import number
+from fedparity.plots.style import MUTED, dress
+from fedparity.plots.units import Units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.ticker import Locator
+
+__all__ = ["GroupDensityDisplay"]
+
+FloatArray = npt.NDArray[np.float64]
+_MOST_BINS = 48
+_FEWEST_BINS = 12
+_FEW_VALUES = 30
+_KERNEL = np.array([0.25, 0.5, 0.25])
+
+
+class GroupDensityDisplay(Display):
+    """How the scores of each group are spread: the share of the group in each bin of scores.
+
+    Between two of the result's quantiles the mass is spread evenly; where they are equal it stands
+    in the bin of that score. Shares are averaged over three neighboring bins, and no finer detail
+    is drawn, since the sketches do not hold it.
+    """
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> GroupDensityDisplay:
+        """Draw the densities of a result's groups.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        units = score_units(result)
+        low, high = score_limits(result, units)
+        curves = group_lines(result, units)
+        edges = np.linspace(low, high, _bins(curves) + 1)
+        lines = [_density(line, edges) for line in curves]
+        with canvas(ax, width, 0.42 * width + 0.2) as axes:
+            dress(axes, grid="x")
+            axes.set_xlim(low, high)
+            axes.set_ylim(0, 1.08 * max(float(line.y.max()) for line in lines))
+            for line in lines:
+                if len(lines) <= 3:
+                    axes.fill_between(
+                        line.x, line.y, color=line.style.color, alpha=0.08, linewidth=0
+                    )
+            draw_lines(axes, lines)
+            _name(axes, lines, width - 0.9)
+            axes.set_xlabel(units.label("score"))
+            axes.set_ylabel("share of group in a bin")
+            _say_how(axes, edges, units)
+            axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g} %")
+            axes.yaxis.set_major_locator(_few_ticks())
+        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+
+
+def _few_ticks() -> Locator:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 -- heavy
+
+    return MaxNLocator(4)
+
+
+def _bins(curves: list[Line]) -> int:
+    """How many bins: no more than a few values of the sketches fall in each.
+
+    Scores of few different values keep narrow bins, so that each value is seen.
+    """
+    values = min(len(np.unique(curve.x)) for curve in curves)
+    if values <= _FEW_VALUES:
+        return _MOST_BINS
+    return max(_FEWEST_BINS, min(values // 4, _MOST_BINS))
+
+
+def _density(line: Line, edges: FloatArray) -> Line:
+    """The curve's mass in each bin, averaged over neighbors, at the bins' middles."""
+    masses = np.diff(_mass_below(line.x, line.y, edges))
+    padded = np.concatenate(([masses[0]], masses, [masses[-1]]))
+    smooth = np.convolve(padded, _KERNEL, mode="valid")
+    return replace(line, x=(edges[1:] + edges[:-1]) / 2, y=smooth)
+
+
+def _mass_below(scores: FloatArray, levels: FloatArray, edges: FloatArray) -> FloatArray:
+    """The mass up to each edge: that between two levels is spread evenly between their scores."""
+    starts, ends = scores[:-1, None], scores[1:, None]
+    lengths = ends - starts
+    inside = np.divide(
+        edges - starts, lengths, where=lengths > 0, out=np.zeros((len(starts), len(edges)))
+    )
+    part = np.where(lengths > 0, np.clip(inside, 0, 1), edges >= starts)
+    below: FloatArray = (np.diff(levels)[:, None] * part).sum(axis=0)
+    below[0] = 0.0  # what stands on the first edge is in the first bin
+    return below
+
+
+def _name(ax: Axes, lines: list[Line], width: float) -> None:
+    """Name few curves where they rise above the others; many in a key."""
+    tops = np.stack([line.y for line in lines])
+    places = [_clear_of_others(tops, i) for i in range(len(lines))]
+    apart = 0.1 * max(len(line.name) for line in lines) / width * tops.shape[1] + 2
+    close = any(abs(a - b) < apart for i, a in enumerate(places) for b in places[:i])
+    if len(lines) > 3 or close:
+        name_in_key(ax, lines, by_median=False)
+        return
+    for line, place in zip(lines, places, strict=True):
+        ax.annotate(
+            line.name,
+            (line.x[place], line.y[place]),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            color=line.style.text,
+            weight="bold",
+            parse_math=False,
+        )
+
+
+def _clear_of_others(tops: FloatArray, own: int) -> int:
+    """Where a curve is furthest above all others."""
+    others = np.delete(tops, own, axis=0).max(axis=0)
+    return int(np.argmax(tops[own] - others))
+
+
+def _say_how(ax: Axes, edges: FloatArray, units: Units) -> None:
+    width = number(float(edges[1] - edges[0]) * units.size)
+    ax.set_title(
+        f"bins of {width}, averaged over three", loc="right", fontsize=8, color=MUTED, pad=3
+    )

@@ -1,0 +1,215 @@
+"""The curves of all groups on one pair of axes, each with its name beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.auditing.result import AuditResult
+from fedparity.plots.labels import group_name, pointer
+from fedparity.plots.placing import Point, Spot, free_spots
+from fedparity.plots.style import GRID, INK, MUTED, GroupStyle, group_style
+from fedparity.plots.units import Units
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "Line",
+    "center_line",
+    "draw_lines",
+    "group_lines",
+    "name_in_key",
+    "name_lines",
+    "shade_between",
+]
+
+FloatArray = npt.NDArray[np.float64]
+_MOST_NAMED = 12
+_EXTREMES = 5
+_MOST_BESIDE = 4
+_CENTER = GroupStyle(color=INK, text=INK, dashes=(4.0, 2.0), marker="")
+_REST = GroupStyle(color="#cbd2d9", text=MUTED, dashes=(), marker="")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve with its name and its look; no name if it is one of many that are not told apart."""
+
+    name: str
+    at: str
+    """Where in the result its numbers are."""
+    style: GroupStyle
+    x: FloatArray
+    y: FloatArray
+
+    def marked(self, position: int) -> list[int]:
+        """Which points carry the marker: few, and not those of the next curve."""
+        step = max(len(self.x) // 4, 1)
+        start = step // 2 + (position % 5) * max(step // 8, 1)
+        return list(range(start, len(self.x), step)) if self.style.marker else []
+
+
+def group_lines(result: AuditResult, units: Units) -> list[Line]:
+    """Return the groups' distribution functions: x are scores, y levels.
+
+    Beyond a dozen groups only those with the lowest and the highest medians are told apart.
+    """
+    curves, levels = result.curves.groups, np.array(result.curves.levels)
+    named = _told_apart([curve.quantiles[len(levels) // 2] for curve in curves])
+    return [
+        Line(
+            name=group_name(curve.group, 22) if position in named else "",
+            at=pointer("curves", "groups", position, "quantiles"),
+            style=group_style(position) if position in named else _REST,
+            x=units.places(curve.quantiles),
+            y=levels,
+        )
+        for position, curve in enumerate(curves)
+    ]
+
+
+def center_line(result: AuditResult, units: Units) -> Line:
+    """Return the center of the groups, dashed."""
+    return Line(
+        name="barycenter" if result.plan.order == 2 else "median of the groups",
+        at=pointer("curves", "center"),
+        style=_CENTER,
+        x=units.places(result.curves.center),
+        y=np.array(result.curves.levels),
+    )
+
+
+def draw_lines(ax: Axes, lines: Sequence[Line]) -> None:
+    """Draw the curves, those without a name below the others."""
+    for position, line in enumerate(lines):
+        ax.plot(
+            line.x,
+            line.y,
+            color=line.style.color,
+            linestyle=line.style.line,
+            linewidth=1.2 if line.style in (_CENTER, _REST) else 1.8,
+            marker=line.style.marker or None,
+            markevery=line.marked(position),
+            markersize=4.5,
+            markeredgewidth=0,
+            solid_capstyle="butt",
+            label=line.name or "_rest",
+            zorder=1.5 if line.style is _REST else 2.5,
+            gid=line.at,
+        )
+
+
+def name_lines(ax: Axes, lines: Sequence[Line], *, width: float, steep: bool) -> None:
+    """Name few increasing curves beside them, many in a key in their order.
+
+    Parameters
+    ----------
+    width : float
+        Of the axes, in inches, about; it says how many characters fit.
+    steep : bool
+        Whether names stand left and right of the curves, or else above and below them.
+    """
+    if len(lines) > _MOST_BESIDE + 1 or not all(line.name for line in lines):
+        name_in_key(ax, lines)
+        return
+    corner = ax.get_xlim()[0], ax.get_ylim()[0]
+    size = ax.get_xlim()[1] - corner[0], ax.get_ylim()[1] - corner[1]
+    curves = [((n.x - corner[0]) / size[0], (n.y - corner[1]) / size[1]) for n in lines]
+    widths = [(0.085 * len(line.name) + 0.06) / width for line in lines]
+    spots = free_spots(curves, widths, steep=steep)
+    if spots is None:
+        name_in_key(ax, lines)
+        return
+    for line, spot in zip(lines, spots, strict=True):
+        at, end = (
+            (corner[0] + x * size[0], corner[1] + y * size[1]) for x, y in (spot.at, spot.curve)
+        )
+        _name_beside(ax, line, spot, (at, end))
+
+
+def _name_beside(ax: Axes, line: Line, spot: Spot, ends: tuple[Point, Point]) -> None:
+    """A name, and a thin line from it to its curve."""
+    (x, y), (there, height) = ends
+    ax.plot([x, there], [y, height], color=MUTED, linewidth=0.6, zorder=2.2, clip_on=False)
+    ax.annotate(
+        line.name,
+        (x, y),
+        xytext=((-3, 0) if spot.before else (3, 0)) if spot.level else (0, 0),
+        textcoords="offset points",
+        color=line.style.text,
+        weight="normal" if line.style is _CENTER else "bold",
+        ha="right" if spot.before else "left",
+        va="center_baseline" if spot.level else "bottom" if spot.before else "top",
+        annotation_clip=False,
+        parse_math=False,
+    )
+
+
+def name_in_key(ax: Axes, lines: Sequence[Line], *, by_median: bool = True) -> None:
+    """Name the curves in a key beside the axes, in the order in which they lie at the median."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 -- heavy
+
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=line.style.color,
+            linestyle=line.style.line,
+            marker=line.style.marker or None,
+            linewidth=1.2 if line.style is _CENTER else 1.8,
+            markersize=4.5,
+            markeredgewidth=0,
+            label=line.name,
+        )
+        for line in (_in_order(lines) if by_median else lines)
+        if line.name
+    ]
+    rest = sum(not line.name for line in lines)
+    if rest:
+        handles.append(Line2D([], [], color=_REST.color, linewidth=1.2, label=f"{rest} more"))
+    ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1.0),
+        frameon=False,
+        borderaxespad=0,
+        handlelength=2.6,
+        labelspacing=0.55,
+    )
+
+
+def shade_between(ax: Axes, lines: Sequence[Line], *, across: bool) -> None:
+    """Shade what lies between the outermost groups: all of it would vanish without disparity.
+
+    Parameters
+    ----------
+    across : bool
+        Whether the curves are given as functions of their ``y``.
+    """
+    if across:
+        held = np.stack([line.x for line in lines])
+        ax.fill_betweenx(lines[0].y, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0)
+    else:
+        held = np.stack([line.y for line in lines])
+        ax.fill_between(lines[0].x, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0)
+
+
+def _in_order(lines: Sequence[Line]) -> Iterator[Line]:
+    """The named curves, the leftmost (or uppermost) first."""
+    named = [line for line in lines if line.name]
+    return iter(
+        sorted(named, key=lambda line: (line.x[len(line.x) // 2], -line.y[len(line.y) // 2]))
+    )
+
+
+def _told_apart(medians: Sequence[float]) -> set[int]:
+    """Positions of the groups that get a name."""
+    if len(medians) <= _MOST_NAMED:
+        return set(range(len(medians)))
+    order = sorted(range(len(medians)), key=medians.__getitem__)
+    return {*order[:_EXTREMES], *order[-_EXTREMES:]}

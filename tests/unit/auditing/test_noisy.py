@@ -1,0 +1,211 @@
+"""An audit of noisy histograms: the same fields, wider errors, and the noise said."""
+
+import json
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import fedparity as fp
+from fedparity.diagnostics.noise.histograms import NoisyHistograms
+from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
+from fedparity.privacy.discrete_laplace import LaplaceMechanism
+from fedparity.privacy.histograms import Grid
+from fedparity.privacy.noise_law import NoiseLaw
+from fedparity.protocol.json_schemas import schema
+
+SILOS = ["east", "north", "west"]
+
+
+def asked(**changes):
+    terms = {"mode": "dp", "epsilon": 1.0, "bins": 32, **changes.pop("privacy", {})}
+    options = {"title": "Q4", "groups": ("A", "B"), "score_range": (0, 1), "silos": SILOS}
+    return fp.Plan(**{**options, **changes, "privacy": terms})
+
+
+def table(rows=3000, seed=0, shift=2.0):
+    random = np.random.default_rng(seed)
+    group = random.choice(["A", "B"], rows)
+    score = np.where(group == "A", random.beta(3, 4, rows), random.beta(3 + shift, 4, rows))
+    return {"score": score, "group": group, "silo": random.choice(SILOS, rows)}
+
+
+def audited(plan, data, **options):
+    return fp.simulate(data, silo="silo", plan=plan, **{"redraws": 60, **options})
+
+
+@pytest.fixture(scope="module")
+def result():
+    return audited(asked(review_level=0.1), table())
+
+
+def test_the_result_has_every_field_and_survives_json(result):
+    document = json.loads(result.to_json())
+
+    Draft202012Validator(schema("audit")).validate(document)
+    assert fp.AuditResult.from_dict(document) == result
+    assert result.plan.sketch == "histogram"
+    assert result.plan.levels == 32
+    assert result.disparity.verdict == "below"
+
+
+def test_the_guarantee_says_what_was_seen_and_what_is_left_open(result):
+    assert result.guarantee["mode"] == "dp"
+    assert result.guarantee["epsilon"] == 1.0
+    assert "noisy histogram of each group in each silo" in result.guarantee["seen"]
+    for limit in ("2 epsilon", "c epsilon", "m epsilon", "add up"):
+        assert limit in result.guarantee["limits"]
+
+
+def test_errors_are_nested_as_they_are_described(result):
+    """Bins widen the certificate, and the population's range beyond its interval."""
+    found = result.disparity
+
+    assert found.certificate.lower <= found.value <= found.certificate.upper
+    assert found.combined.lower <= found.interval.lower
+    assert found.combined.upper >= found.interval.upper
+    assert found.outer == found.certificate
+
+
+def test_without_noise_the_audit_is_that_of_the_histograms(monkeypatch):
+    """Only bins are left: the disparity is near to that of the plain sketches of the same table."""
+    monkeypatch.setattr(LaplaceMechanism, "release", lambda _, counts: counts)
+    data = table()
+
+    noisy = audited(asked(), data)
+    plain = fp.simulate(data, silo="silo", score_range=(0, 1), levels=1000, redraws=20)
+
+    assert noisy.disparity.value == pytest.approx(plain.disparity.value, rel=0.01)
+    assert noisy.n == plain.n == 3000
+    assert noisy.decomposition.v_bar == pytest.approx(plain.decomposition.v_bar, rel=0.02)
+    assert noisy.attribution.within == pytest.approx(plain.attribution.within, rel=0.02)
+    assert [s.disparity for s in noisy.silos] == pytest.approx(
+        [s.disparity for s in plain.silos], rel=0.05
+    )
+
+
+def test_terms_that_noise_could_have_made_are_named(result):
+    """Silos are dealt at random, so there is no selection and hardly any mixture discrepancy."""
+    (words,) = [w for w in result.warnings if "noise alone" in w]
+
+    assert "the selection part" in words
+
+
+def test_a_smaller_epsilon_gives_wider_intervals():
+    data = table()
+    widths = []
+    for epsilon in (0.2, 1.0, 5.0):
+        found = audited(asked(privacy={"epsilon": epsilon}), data).disparity
+        widths.append(found.certificate.upper - found.certificate.lower)
+
+    assert widths[0] > widths[1] > widths[2]
+
+
+def test_an_epsilon_that_protects_weakly_is_said():
+    words = " ".join(audited(asked(privacy={"epsilon": 5.0}), table()).warnings)
+
+    assert "epsilon = 5 protects single records weakly" in words
+
+
+def test_too_few_bins_are_said():
+    words = " ".join(audited(asked(privacy={"bins": 2, "epsilon": 2.0}), table()).warnings)
+
+    assert "depends on the bins more than on the noise" in words
+
+
+def test_what_noise_drowns_is_said():
+    few = table(rows=300, shift=0.1)
+    words = " ".join(audited(asked(privacy={"epsilon": 0.5}), few).warnings)
+
+    assert "more than the disparity itself" in words
+
+
+def test_a_missing_silo_and_a_withheld_cell_widen_the_outer_bounds():
+    data = table()
+    plan = asked(totals={"west": 900})
+    east = {name: values[data["silo"] == "east"] for name, values in data.items()}
+    few = {"score": [0.5], "group": ["B"]}
+    messages = [
+        fp.sketch(rows, plan=plan, silo=silo, ledger=False)
+        for silo, rows in (("east", east), ("north", few))
+    ]
+
+    found = fp.audit(plan, messages, redraws=40)
+
+    assert found.silos_missing == ("west",)
+    assert found.silos[1].withheld
+    assert found.disparity.outer.upper > found.disparity.certificate.upper
+    assert found.disparity.combined.upper > found.disparity.interval.upper
+    assert found.unseen["A"] >= 900 + 11
+
+
+def test_a_group_that_nobody_released_is_refused():
+    data = table()
+    data["group"] = np.full(3000, "A")
+
+    with pytest.raises(fp.GroupError, match="no silo released group 'B'"):
+        audited(asked(), data)
+
+
+def test_equal_seeds_give_equal_errors_of_the_same_messages():
+    plan, data = asked(), table()
+    messages = [
+        fp.sketch(
+            {name: values[data["silo"] == silo] for name, values in data.items()},
+            plan=plan,
+            silo=silo,
+            ledger=False,
+        )
+        for silo in SILOS
+    ]
+
+    first, again = (fp.audit(plan, order, redraws=40) for order in (messages, messages[::-1]))
+
+    assert first == again
+    assert fp.audit(plan, messages, redraws=40, seed=1) != first
+
+
+def test_order_one_has_its_terms(monkeypatch):
+    monkeypatch.setattr(LaplaceMechanism, "release", lambda _, counts: counts)
+    data = table()
+
+    noisy = audited(asked(order=1), data)
+    plain = fp.simulate(data, silo="silo", score_range=(0, 1), levels=1000, order=1, redraws=20)
+
+    assert noisy.decomposition.remainder is None
+    assert noisy.disparity.value == pytest.approx(plain.disparity.value, rel=0.01)
+    assert noisy.heterogeneity.value == pytest.approx(plain.heterogeneity.value, rel=0.01)
+
+
+def test_bounds_at_a_threshold_hold_for_the_raw_data():
+    """At 95 %, in 20 audits: all but a few of the true rates lie in their brackets."""
+    data = table()
+    rates = {g: float(np.mean(data["score"][data["group"] == g] > 0.45)) for g in "AB"}
+    held = 0
+    for _ in range(20):
+        for each in audited(asked(), data, redraws=20).at_threshold(0.45).groups:
+            held += each.rate.lower <= rates[each.group] <= each.rate.upper
+
+    assert held >= 38
+
+
+def test_rank_errors_shrink_with_records_and_grow_with_noise():
+    def errors(epsilon, size):
+        held = NoisyHistograms(
+            silos=("a",),
+            groups=("A", "B"),
+            counts=np.full((1, 2, 16), size),
+            grid=Grid.of((0, 1), bins=16),
+            noise=NoiseLaw(epsilon),
+        )
+        return float(noise_rank_errors(held, confidence=0.95).max())
+
+    assert errors(1.0, 1000) < errors(1.0, 100) < errors(0.2, 100) <= 1.0
+
+
+def test_progress_is_told_to_its_end():
+    told = []
+    audited(asked(), table(600), progress=lambda *step: told.append(step))
+
+    drawn = [step for step in told if step[2] == "redrawing"]
+    assert drawn[-1][:2] == (120, 120)

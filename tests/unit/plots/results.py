@@ -1,0 +1,112 @@
+"""Results of every shape that a figure must show, made quickly and always the same."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from tests.audit_strategies import make_cell, make_message, make_plan
+
+from fedparity.auditing.audit import audit
+from fedparity.auditing.result import AuditResult
+from fedparity.protocol.sketched_cell import SketchedCell
+
+HARD_NAME = "名前 <script>alert('$x_1$ & \"y\"')</script> " + "long " * 25
+
+
+@cache
+def make_result(
+    *,
+    silos: int = 5,
+    groups: tuple[Any, ...] = ("A", "B"),
+    scale: float = 1.0,
+    steps: int = 0,
+    names: str = "silo",
+    lacking: bool = False,
+    missing: bool = False,
+    **options: Any,
+) -> AuditResult:
+    """An audit of made-up silos.
+
+    Parameters
+    ----------
+    scale : float
+        Of the scores and their range.
+    steps : int
+        Into how many values scores are rounded; 0 for not at all.
+    lacking : bool
+        Whether the last silo withholds its last group, and the one before has no record of it.
+    missing : bool
+        Whether the plan names a silo that sent nothing.
+    """
+    random = np.random.default_rng(7)
+    roster = [f"{names} {j + 1:03d}" for j in range(silos)]
+    settings = {"levels": 12, "review_level": 0.02 * scale**2, "score_range": (0.0, scale)}
+    plan = make_plan(
+        groups=groups,
+        silos=[*roster, "gone"] if missing else roster,
+        **(settings | options),
+    )
+    messages = []
+    for j, silo in enumerate(roster):
+        cells = []
+        for s, group in enumerate(groups):
+            scores = random.beta(2 + s * 1.5 / len(groups) + (j % 4) / 2, 4, 20 + 9 * (j % 7))
+            if steps:
+                scores = np.ceil(scores * steps) / steps
+            cells.append(make_cell(plan, group, scores * scale))
+        if lacking and j >= silos - 2:
+            last = groups[-1]
+            cells[-1] = (
+                SketchedCell.empty(last)
+                if j == silos - 2
+                else SketchedCell.kept_back(last, "small")
+            )
+        messages.append(make_message(plan, silo, cells))
+    return audit(plan, messages, redraws=20)
+
+
+def make_equal() -> AuditResult:
+    """All scores of all groups are the same."""
+    plan = make_plan(levels=3, review_level=0.1)
+    cells = [SketchedCell(group=group, count=40, values=[0.4] * 3) for group in plan.groups]
+    return audit(plan, [make_message(plan, "only", cells)], redraws=20)
+
+
+def make_summed() -> AuditResult:
+    """What a secure sum leaves of a result: the groups, and nothing of any silo."""
+    document = make_result().to_dict()
+    parts = document["decomposition"], document["attribution"]
+    for part in parts:
+        part["intervals"] = dict.fromkeys(part["intervals"])
+    parts[0].update(dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper")))
+    parts[1].update(selection=None, within=None)
+    for silo, influence in zip(document["silos"], parts[1]["silos"], strict=True):
+        influence["influence"] = None
+        lost = ("disparity", "heterogeneity", "wasserstein", "mean_gap", "interval")
+        silo.update(dict.fromkeys(lost), note="not seen: secure sum")
+        silo.update({name: dict.fromkeys(silo[name]) for name in ("n", "quantiles")})
+        silo["levels"] = dict.fromkeys(silo["levels"], 0)
+    return AuditResult.from_dict(document)
+
+
+SHAPES = {
+    "five silos": make_result,
+    "order 1": lambda: make_result(order=1),
+    "ten groups": lambda: make_result(groups=tuple("ABCDEFGHIJ")),
+    "thirty groups": lambda: make_result(groups=tuple(range(30)), silos=3),
+    "intersections": lambda: make_result(groups=(("F", True), ("F", False), ("M", True))),
+    "sixty silos": lambda: make_result(silos=60),
+    "many silos": lambda: make_result(silos=75, lacking=True),
+    "one silo": lambda: make_result(silos=1),
+    "withheld and missing": lambda: make_result(lacking=True, missing=True),
+    "no review level": lambda: make_result(review_level=None),
+    "bin means": lambda: make_result(sketch="mean", estimator="exact"),
+    "few values": lambda: make_result(steps=5),
+    "equal scores": make_equal,
+    "a secure sum": make_summed,
+    "huge scores": lambda: make_result(scale=1e120),
+    "tiny scores": lambda: make_result(scale=1e-140),
+    "hard names": lambda: make_result(names=HARD_NAME, groups=("$a_1$", "<b>&", "c" * 200)),
+}
