@@ -38,6 +38,7 @@ docs: $(VENV)/.installed-docs ## build the documentation into docs/_build
 
 bench: $(VENV)/.installed-test ## compare with the peers, on this machine
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/report.py
 
 clean: ## remove what these targets made
 	rm -rf $(VENV) build/demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,204 @@
+"""Small tables: the numbers behind the figures, each named by its place in the JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fedparity.auditing.parts import group_key
+from fedparity.auditing.result import AuditResult
+from fedparity.laws.labels import Group
+from fedparity.report.html.pointers import pointer
+from fedparity.report.html.values import Values
+from fedparity.report.numbers import percent
+from fedparity.report.sentences.naming import group_words, is_weighted, symbol
+
+__all__ = ["Column", "Row", "Table", "center_name", "page_tables"]
+
+_SHOWN_LEVELS = 0.05, 0.25, 0.5, 0.75, 0.95
+"""Of the curves; those of the silos' quantiles are the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column; ``path``, if there is one, goes on from that of the row."""
+
+    title: str
+    form: str = "number"
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row. With a path its cells are plain text; without, each names its own place."""
+
+    title: str
+    cells: tuple[str, ...]
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table with a caption and headings on both sides."""
+
+    caption: str
+    corner: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+def page_tables(result: AuditResult, value: Values, silos: Iterable[int]) -> dict[str, Table]:
+    """Return the tables by name; that of the silos' quantiles holds the silos named."""
+    return {
+        "groups": _groups(result, value),
+        "pairs": _pairs(result, value),
+        "curves": _curves(result, value),
+        "quantiles": _quantiles(result, value, silos),
+        "parts": _parts(result, value),
+        "accuracy": _accuracy(result, value),
+    }
+
+
+def _groups(result: AuditResult, value: Values) -> Table:
+    forms = {"n": "amount", "share": "percent", "mean": "number"}
+    counts = "weight" if is_weighted(result) else "records"
+    titles = {"n": counts, "share": "share", "mean": "mean score"}
+    return Table(
+        caption="The groups, in all silos together",
+        corner="group",
+        columns=tuple(Column(title=titles[name]) for name in forms),
+        rows=tuple(
+            Row(
+                title=group_words(each.group),
+                cells=tuple(value(f"/groups/{i}/{name}", form) for name, form in forms.items()),
+            )
+            for i, each in enumerate(result.groups)
+        ),
+    )
+
+
+def _pairs(result: AuditResult, value: Values) -> Table:
+    fields = {"wasserstein": "number", "cramer": "number", "mean_gap": "signed"}
+    titles = symbol("W", result), symbol("C", result), "mean of the first minus the second"
+    return Table(
+        caption="Distances between two groups, in score points",
+        corner="groups",
+        columns=tuple(Column(title=title) for title in titles),
+        rows=tuple(
+            Row(
+                title=" and ".join(map(group_words, pair.groups)),
+                cells=tuple(value(f"/pairs/{i}/{name}", form) for name, form in fields.items()),
+            )
+            for i, pair in enumerate(result.pairs)
+        ),
+    )
+
+
+def _curves(result: AuditResult, value: Values) -> Table:
+    levels = result.curves.levels
+    places = [min(range(len(levels)), key=lambda i: abs(levels[i] - u)) for u in _SHOWN_LEVELS]
+    bases = [f"/curves/groups/{i}/quantiles" for i in range(len(result.curves.groups))]
+    titles = [group_words(each.group) for each in result.curves.groups]
+    return Table(
+        caption="Scores at the same rank",
+        corner="group",
+        columns=tuple(Column(title=f"rank {percent(levels[i])}") for i in places),
+        rows=tuple(
+            Row(title=title, cells=tuple(value(f"{base}/{i}") for i in places))
+            for title, base in zip(
+                [*titles, center_name(result)], [*bases, "/curves/center"], strict=True
+            )
+        ),
+    )
+
+
+def center_name(result: AuditResult) -> str:
+    """Return what the law nearest to all groups is called."""
+    return "barycenter" if result.plan.order == 2 else "median center"
+
+
+def _quantiles(result: AuditResult, value: Values, silos: Iterable[int]) -> Table:
+    cells = [
+        (index, each.group)
+        for index in silos
+        for each in result.groups  # in reporting order, which a mapping read from JSON has not
+        if result.silos[index].quantiles[each.group] is not None
+    ]
+    return Table(
+        caption="Scores at the same rank, by silo and group",
+        corner="silo and group",
+        columns=tuple(
+            Column(title=f"rank {percent(level)}", path=f"/{i}")
+            for i, level in enumerate(_SHOWN_LEVELS)
+        ),
+        rows=tuple(_cell(result, value, index, group) for index, group in cells),
+    )
+
+
+def _cell(result: AuditResult, value: Values, index: int, group: Group) -> Row:
+    path = pointer("silos", index, "quantiles", group_key(group))
+    return Row(
+        title=f"{result.silos[index].silo}, {group_words(group)}",
+        cells=tuple(value.text(f"{path}/{i}") for i in range(len(_SHOWN_LEVELS))),
+        path=path,
+    )
+
+
+def _parts(result: AuditResult, value: Values) -> Table:
+    rows = {
+        "selection": "/attribution",
+        "within": "/attribution",
+        "v_mix": "/decomposition",
+        "v_bar": "/decomposition",
+        "remainder": "/decomposition",
+    }
+    titles = {"v_mix": "V_mix", "v_bar": "V_bar", "remainder": "R"}
+    return Table(
+        caption=f"Parts and terms of {symbol('G', result)}",
+        corner="part or term",
+        columns=(Column(title="value"), Column(title=f"{percent(result.confidence)} interval")),
+        rows=tuple(
+            Row(
+                title=titles.get(name, name),
+                cells=(value(f"{base}/{name}"), value(f"{base}/intervals/{name}", "span")),
+            )
+            for name, base in rows.items()
+            if name != "remainder" or result.decomposition.remainder is not None
+        )
+        + tuple(
+            Row(title=f"{name} bound from the terms", cells=(value(f"/decomposition/{name}"), ""))
+            for name in ("lower", "upper")
+        ),
+    )
+
+
+def _accuracy(result: AuditResult, value: Values) -> Table:
+    base = "/disparity"
+    often = percent(result.confidence)
+    lines = (
+        (f"disparity {symbol('G', result)}", "value", "number"),
+        (f"{often} interval: sampling", "interval", "span"),
+        ("certificate: the sketches", "certificate", "span"),
+        ("outer bounds: and all that is missing", "outer", "span"),
+        ("all errors together", "combined", "span"),
+        ("without what noise adds on average", "corrected", "number"),
+        ("p-value", "p_value", "number"),
+        ("review level", "review_level", "stated"),
+    )
+    return Table(
+        caption="How far each number may be from the truth",
+        corner="measure",
+        columns=(Column(title="value"),),
+        rows=(
+            *(
+                Row(title=title, cells=(value(f"{base}/{name}", form),))
+                for title, name, form in lines
+            ),
+            Row(
+                title=f"heterogeneity {symbol('H', result)}",
+                cells=(value("/heterogeneity/value"),),
+            ),
+            Row(title=f"{often} interval", cells=(value("/heterogeneity/interval", "span"),)),
+            Row(title="levels of a full sketch, k", cells=(value("/plan/levels", "amount"),)),
+        ),
+    )

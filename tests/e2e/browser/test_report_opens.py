@@ -1,0 +1,78 @@
+"""The report opens from disk without a network, silently, and reads well on any screen."""
+
+import pytest
+from tests.e2e.browser.conftest import PHONE, WIDE
+from tests.report_audits import named_audits
+
+SIZES = "5", "60", "1000"
+ALL = (*SIZES, *named_audits())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_nothing_is_fetched_and_nothing_complains(open_report, name):
+    report = open_report(name)
+    page = report.page
+
+    page.mouse.wheel(0, 3000)
+    page.wait_for_timeout(50)
+
+    assert report.requests == [page.url]
+    assert report.complaints == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_page_is_as_wide_as_the_screen(open_report, name):
+    """On a desk and on a phone, whatever names there are."""
+    page = open_report(name).page
+
+    for width, height in (WIDE, PHONE):
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_first_screen_answers(open_report, name):
+    """Verdict, headline and strip are on the first screen; every question begins there."""
+    page = open_report(name).page
+
+    def bottom(selector):
+        box = page.locator(selector).first.bounding_box()
+        return box["y"] + box["height"]
+
+    assert bottom(".verdict") < bottom("h1") < bottom(".strip") < WIDE[1] * 0.7
+    assert all(box < WIDE[1] for box in tops(page, ".answers h2"))
+
+
+def tops(page, selector):
+    return [each.bounding_box()["y"] for each in page.locator(selector).all()]
+
+
+def test_the_first_scroll_of_a_phone_has_the_verdict_the_headline_and_the_strip(open_report):
+    page = open_report("5", PHONE).page
+
+    assert tops(page, ".answers h2")[0] < PHONE[1]
+
+
+def test_without_script_everything_is_there_but_the_controls(open_report):
+    page = open_report("1000", java_script_enabled=False).page
+
+    assert page.locator("#silo-table tbody tr").count() == 1000
+    assert not page.locator(".tools").is_visible()
+    assert not page.locator("#save").is_visible()
+    assert not page.locator("#tip").is_visible()
+
+
+def test_a_page_that_was_changed_does_not_run_the_change(open_report, reports, tmp_path):
+    """The policy lets in the page's own script by its hash: not one that was put there later."""
+    source = reports("5").read_text(encoding="utf-8")
+    report = open_report("5")
+    changed = tmp_path / "changed.html"
+    changed.write_text(
+        source.replace("</body>", "<script>document.title = 'changed'</script></body>"),
+        encoding="utf-8",
+    )
+
+    report.page.goto(changed.as_uri())
+
+    assert report.page.title() != "changed"
+    assert any("Content Security Policy" in complaint for complaint in report.complaints)

@@ -1,0 +1,131 @@
+"""Audits of every shape that a report must show: sizes, verdicts, names, what is missing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from tests.audit_strategies import make_cell, make_message, make_plan
+
+from fedparity import audit
+from fedparity.auditing.result import AuditResult
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.protocol.frozen import FrozenMapping
+
+LONG = "St. " + "Mary's and the Holy Redeemer " * 7
+NAMES = (
+    '"><script>alert(1)</script>',
+    "</script><img src=x onerror=alert(2)>",
+    "O'Brien & Söhne <b>",
+    LONG[:200],
+    "x" * 200,
+    "بيت لحم 12",
+    "two lines",
+    "$_{\\frac{1}{2}}$ `code` | pipe",
+    "__proto__",
+)
+"""Names of silos that an author of pages fears."""
+GROUPS = ("<i>A</i>", "*/~1 of 'B' & \"C\"")
+
+
+def synthetic(
+    silos: int = 5,
+    *,
+    groups: tuple[Any, ...] = ("A", "B"),
+    names: tuple[str, ...] = (),
+    records: int = 120,
+    gap: float = 1.5,
+    seed: int = 1,
+    redraws: int = 60,
+    missing: tuple[str, ...] = (),
+    small: bool = False,
+    **options: Any,
+) -> AuditResult:
+    """An audit of silos in which later groups score higher and are in later silos.
+
+    ``small`` makes one cell in five too small to be released.
+    """
+    random = np.random.default_rng(seed)
+    listed = names or tuple(f"silo {index + 1:04}" for index in range(silos))
+    roster = {"silos": [*listed, *missing]} if missing else {}
+    plan = make_plan(groups=groups, **({"levels": 20, "review_level": 0.001} | roster | options))
+    messages = []
+    for place, name in enumerate(listed):
+        cells = []
+        for rank, group in enumerate(groups):
+            lean = (place / max(1, len(listed) - 1) - 0.5) * (2 * rank / (len(groups) - 1) - 1)
+            count = max(15, int(records * (1 + lean) * random.uniform(0.7, 1.4)))
+            if small and (place + rank) % 5 == 0 and place:
+                count = 4
+            shift = gap * rank / (len(groups) - 1) + 1.2 * place / len(listed)
+            cells.append(make_cell(plan, group, random.beta(2 + shift, 4, count)))
+        messages.append(make_message(plan, name, cells))
+    return audit(plan, messages, redraws=redraws)
+
+
+RULES = Disclosure(minimum_cell=11, records_per_level=2, rounding=0.001)
+
+
+@cache
+def named_audits() -> dict[str, AuditResult]:
+    """One audit of each kind, by name."""
+    plain = synthetic()
+    return {
+        "above": plain,
+        "below": synthetic(review_level=0.5),
+        "inconclusive": synthetic(review_level=0.006),
+        "none": synthetic(review_level=None),
+        "one-silo": synthetic(1),
+        "order-1": synthetic(order=1, review_level=0.02),
+        "ten-groups": synthetic(6, groups=tuple(f"group {i}" for i in range(10))),
+        "names": with_line_break(synthetic(names=NAMES, groups=GROUPS)),
+        "intersections": synthetic(groups=(("F", "over 60"), ("M", "over 60"), ("F", "young"))),
+        "missing": synthetic(
+            8,
+            groups=("B", "A"),
+            missing=("Ivy Lane", "Jade <Hill>"),
+            small=True,
+            disclosure=RULES,
+            records=60,
+        ),
+        "bin-means": synthetic(sketch="mean", estimator="exact", disclosure=RULES),
+        "parity": synthetic(gap=0.0, seed=3),
+        "dp": with_guarantee(plain, mode="dp", epsilon=1.0, bins=256, unit="record"),
+        "secure": seen_only_as_a_sum(plain),
+        "unknown-terms": with_guarantee(
+            plain, mode="secure+dp", epsilon=0.5, future="<b>", flag=True, unset=None
+        ),
+    }
+
+
+def with_guarantee(result: AuditResult, **terms: Any) -> AuditResult:
+    """The same result under other promises, as later versions may state them."""
+    return replace(result, guarantee=FrozenMapping(terms))
+
+
+def with_line_break(result: AuditResult) -> AuditResult:
+    """The same result with a name on two lines: no silo may send one, but a file may hold it."""
+    return AuditResult.from_dict(json.loads(result.to_json().replace("two lines", r"two\nlines")))
+
+
+def seen_only_as_a_sum(result: AuditResult) -> AuditResult:
+    """The same result as a secure sum gives it: nothing of a single silo is known."""
+    document = result.to_dict()
+    unknown = "disparity", "heterogeneity", "wasserstein", "mean_gap", "interval"
+    for silo in document["silos"]:
+        of_each = dict.fromkeys(silo["n"])
+        silo.update(dict.fromkeys(unknown), n=of_each, quantiles=of_each)
+        silo.update(levels=dict.fromkeys(silo["n"], 0), note="not seen: secure sum")
+    nothing = {"v_mix": None, "v_bar": None, "remainder": None}
+    document["decomposition"] = {**nothing, "lower": None, "upper": None, "intervals": nothing}
+    parts = {"selection": None, "within": None}
+    influences = [{"silo": silo, "influence": None} for silo in document["silos_received"]]
+    document["attribution"] = {
+        **parts, "intervals": parts, "silos": influences, "stand_ins": []
+    }  # fmt: skip
+    document["guarantee"] = {"mode": "secure", "threshold": 3}
+    document["plan"]["sketch"] = "histogram"
+    return AuditResult.from_dict(document)

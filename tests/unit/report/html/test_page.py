@@ -1,0 +1,114 @@
+"""The page as a whole: what it says first, how large it is, that it is the same each time."""
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from tests.report_audits import named_audits, synthetic
+from tests.unit.report.html.page_reading import Page, report, words
+
+from fedparity.auditing.result import AuditResult
+from fedparity.report import sentences
+from fedparity.report.html.page import html_report
+
+SHAPES = {"above": "▲", "below": "▼", "inconclusive": "◆", "none": "–"}
+
+
+@pytest.mark.parametrize("verdict", SHAPES)
+def test_the_verdict_is_a_word_and_a_shape(verdict):
+    page = Page(report(verdict))
+    (badge,) = [each for each in page.all("p") if "verdict" in each.get("class", "")]
+
+    assert badge.get("class") == f"verdict {verdict}"
+    assert words(badge)[0] == SHAPES[verdict]
+    assert {"none": "no"}.get(verdict, verdict) in words(badge).lower()
+
+
+@pytest.mark.parametrize("name", [*named_audits()])
+def test_the_first_screen_answers_in_the_order_of_the_questions(name):
+    result = named_audits()[name]
+    page = Page(html_report(result))
+    said = [
+        " ".join(words(each).split())
+        for each in page.by_id("summary").iter()
+        if each.get("data-sentence") is not None
+    ]
+
+    answers = [
+        sentences.headline(result),
+        sentences.how_large(result),
+        sentences.how_certain(result),
+        sentences.seen_alone(result),
+        sentences.why(result),
+        *sentences.what_is_missing(result),
+    ]
+
+    places = [said.index(" ".join(answer.split())) for answer in answers]
+    assert places == sorted(places)
+
+
+def test_headings_are_in_order():
+    """One first heading; no level is left out on the way down."""
+    page = Page(report("above"))
+    levels = [int(each.tag[1]) for each in page.root.iter() if each.tag in ("h1", "h2", "h3")]
+
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_every_id_is_there_once():
+    page = Page(report("ten-groups"))
+    names = [each.get("id") for each in page.root.iter() if each.get("id")]
+
+    assert len(names) == len(set(names))
+    targets = {each.get("href")[1:] for each in page.all("a") if each.get("href")}
+    assert targets <= set(names)
+
+
+@pytest.mark.parametrize(("silos", "limit"), [(50, 300_000), (1_000, 1_000_000)])
+def test_the_page_is_small(silos, limit):
+    page = html_report(synthetic(silos, redraws=20, levels=100, records=400))
+
+    assert len(page.encode()) < limit
+
+
+def test_missing_silos_are_in_the_table():
+    page = Page(report("missing"))
+    absent = [row for row in page.by_id("silo-table").iter("tr") if row.get("class") == "absent"]
+
+    assert [words(row[0]) for row in absent] == ["Ivy Lane", "Jade <Hill>"]
+    assert all(words(row[-1]) == "sent nothing" for row in absent)
+
+
+@pytest.mark.parametrize("name", [*named_audits()])
+def test_a_result_read_from_a_file_gives_the_same_page(name):
+    """JSON sorts the names of groups; the page keeps the plan's order."""
+    result = named_audits()[name]
+    read = AuditResult.from_dict(json.loads(result.to_json()))
+
+    assert html_report(read) == report(name)
+
+
+def test_the_same_result_gives_the_same_bytes(tmp_path):
+    """In another process, where sets and dictionaries are in another order."""
+    named_audits()["names"].write(tmp_path / "result.json")
+    code = (
+        "import sys; from fedparity.auditing.result import AuditResult\n"
+        "from fedparity.report.html.page import html_report\n"
+        "sys.stdout.buffer.write(html_report(AuditResult.read(sys.argv[1])).encode())"
+    )
+
+    pages = {
+        subprocess.run(  # noqa: S603 -- our own code
+            [sys.executable, "-c", code, tmp_path / "result.json"],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert pages == {report("names").encode()}

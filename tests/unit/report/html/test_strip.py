@@ -1,0 +1,69 @@
+"""The strip of the first screen places the numbers of the result, and no other."""
+
+import pytest
+from tests.report_audits import named_audits, synthetic
+
+from fedparity.report.html.strip import strip
+
+
+@pytest.mark.parametrize("name", [*named_audits()])
+def test_everything_lies_inside(name):
+    drawn = strip(named_audits()[name])
+    places = [
+        *(dot.x for dot in drawn.dots), drawn.value, *drawn.interval, *drawn.combined,
+        *(place for place, _ in drawn.ticks),
+    ]  # fmt: skip
+
+    assert all(0 <= place <= 100 for place in places)
+
+
+def test_places_are_proportional_to_the_numbers():
+    result = named_audits()["above"]
+    drawn = strip(result)
+    (place, number) = drawn.ticks[-1]
+
+    assert drawn.review is not None
+    assert drawn.review / place == pytest.approx(result.disparity.review_level / number, rel=1e-2)
+    assert drawn.value / place == pytest.approx(result.disparity.value / number, rel=1e-2)
+
+
+def test_up_to_sixty_silos_each_has_its_dot():
+    result = synthetic(60, redraws=20)
+
+    paths = {dot.path for dot in strip(result).dots}
+
+    assert paths == {f"/silos/{index}/disparity" for index in range(60)}
+
+
+def test_beyond_sixty_silos_dots_gather():
+    drawn = strip(synthetic(300, redraws=20))
+
+    assert drawn.gathered
+    assert len(drawn.dots) <= 201
+    assert {dot.path for dot in drawn.dots} == {""}
+
+
+def test_bounds_far_out_do_not_squeeze_the_rest():
+    """Missing silos without a public total leave the upper bound very far out."""
+    drawn = strip(named_audits()["missing"])
+
+    assert drawn.beyond
+    assert drawn.combined[1] == 100
+    assert max(dot.x for dot in drawn.dots) > 30
+
+
+def test_bounds_that_are_near_are_shown_whole():
+    drawn = strip(named_audits()["above"])
+
+    assert not drawn.beyond
+    assert drawn.combined[1] < 100
+
+
+def test_dots_at_one_place_do_not_cover_each_other():
+    result = synthetic(names=("a", "b", "c"))
+    same = result.to_dict()
+    for silo in same["silos"]:
+        silo["disparity"] = 0.001
+    drawn = strip(type(result).from_dict(same))
+
+    assert len({dot.lane for dot in drawn.dots}) == 3
