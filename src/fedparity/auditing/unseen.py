@@ -10,6 +10,7 @@ from fedparity.errors import GroupError
 from fedparity.errors.base import listed
 from fedparity.laws.labels import Group
 from fedparity.privacy.coarsening import smallest_cell
+from fedparity.protocol.labels import group_words
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
@@ -89,16 +90,12 @@ def silo_note(sketch: SiloSketch) -> str:
     words = []
     for cell in sketch.cells:
         if cell.withheld is not None:
-            words.append(f"{_words(cell.group)} withheld ({cell.withheld})")
+            words.append(f"{group_words(cell.group)} withheld ({cell.withheld})")
         elif cell.values is None:
-            words.append(f"lacks {_words(cell.group)}")
+            words.append(f"lacks {group_words(cell.group)}")
     if sketch.rows_dropped:
         words.append(f"{sketch.rows_dropped:,} rows dropped")
     return ", ".join(words)
-
-
-def _words(group: Group) -> str:
-    return " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
 
 
 def _of_withheld(plan: Plan, sketch: SiloSketch, *, weighted: bool) -> dict[Group, float]:

@@ -2,7 +2,9 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
+from tests.audit_strategies import make_cell, make_message, make_plan
 from tests.report_results import (
     changed,
     incomplete_result,
@@ -13,8 +15,10 @@ from tests.report_results import (
     with_parts,
 )
 
+from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.intervals import Interval
+from fedparity.protocol.sketched_cell import SketchedCell
 from fedparity.report import sentences
 from fedparity.report.numbers import number
 from fedparity.report.sentences.naming import is_weighted
@@ -266,3 +270,29 @@ def test_a_trace_is_not_written_with_an_exponent():
     result = with_parts(result, (1e-9, (-1e-5, 1e-5)), (0.02, (0.01, 0.03)))
 
     assert "(<0.1 %) is selection" in sentences.why(result)
+
+
+def test_withheld_cells_are_told_in_the_order_of_the_plan_wherever_the_result_comes_from():
+    """JSON sorts the names of its fields; the sentences must not depend on that."""
+    plan = make_plan(groups=("Z", "A", "M"), levels=4, disclosure={}, silos=None)
+    small = make_message(
+        plan,
+        "small",
+        [
+            SketchedCell.kept_back("Z", "small"),
+            SketchedCell.kept_back("A", "complementary"),
+            make_cell(plan, "M", np.linspace(0, 1, 60)),
+        ],
+    )
+    large = make_message(
+        plan, "large", [make_cell(plan, group, np.linspace(0, 1, 60)) for group in ("Z", "A", "M")]
+    )
+    found = audit(plan, [small, large], redraws=20)
+
+    again = AuditResult.from_dict(found.to_dict())
+
+    assert sentences.what_is_missing(again) == sentences.what_is_missing(found)
+    assert any(
+        "small (Z: too few records); small (A: to" in each
+        for each in sentences.what_is_missing(found)
+    )

@@ -82,9 +82,10 @@ def _silos(result: AuditResult) -> str:
 
 def _cells(result: AuditResult) -> str:
     cells = [
-        f"{short(silo.silo)} ({short(group_words(group))}: {_REASONS[reason]})"
+        f"{short(silo.silo)} ({short(group_words(each.group))}: {_REASONS[silo.withheld[each.group]]})"
         for silo in result.silos
-        for group, reason in silo.withheld.items()
+        for each in result.groups  # in the order of the plan, wherever the result comes from
+        if each.group in silo.withheld
     ]
     if not cells:
         return ""
