@@ -1,0 +1,1 @@
+"""One page that shows the whole reproduction."""
