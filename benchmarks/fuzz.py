@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from fedparity.errors import FedparityError
+from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
@@ -58,7 +59,7 @@ class Samples:
                 review_level=0.02 if position else None,
                 silos=None if position == 1 else ["aurora", "bay side"],
                 disclosure={"minimum_cell": 1 + 10 * (position % 2), "rounding": 0.001},  # type: ignore[arg-type]
-                privacy={"mode": "dp", "epsilon": 1.0} if position == 2 else None,  # type: ignore[arg-type]
+                privacy={"mode": "dp", "epsilon": 1.0, "bins": 5} if position == 2 else None,  # type: ignore[arg-type]
                 keys={"aurora": public_text(key)} if position == 3 else {},
                 totals={"aurora": 900} if position == 2 else {},
             )
@@ -75,8 +76,13 @@ class Samples:
 
 
 def _message(plan: Plan, random: Random) -> SiloSketch:
-    cells = []
+    cells: list[SketchedCell | HistogramCell] = []
     for group in plan.groups:
+        if plan.privacy is not None:
+            counts = np.array([random.randrange(-3, 60) for _ in range(plan.grid.bins)])
+            noisy = HistogramCell(group=group, values=counts)
+            cells.append(HistogramCell.kept_back(group) if random.random() < 0.2 else noisy)
+            continue
         values = np.array(sorted(round(random.uniform(*plan.score_range), 3) for _ in range(5)))
         withheld = SketchedCell.kept_back(group, "small")
         cell = SketchedCell(group=group, count=random.choice([40, 12.5]), values=values)
@@ -84,7 +90,7 @@ def _message(plan: Plan, random: Random) -> SiloSketch:
     return SiloSketch(
         plan=plan.digest,
         silo="aurora",
-        kind=plan.sketch,
+        kind=plan.message_kind,
         cells=cells,
         guarantee=plan.guarantee,
         software="fedparity 0.1.0",
@@ -165,7 +171,9 @@ def examine_message(plan: Plan, original: SiloSketch, data: bytes) -> str:
 
 def _read_independently(plan: Plan, message: dict[str, Any]) -> None:
     """Check with plain Python what an auditor relies on."""
-    _require(message["plan"] == plan.digest and message["kind"] == plan.sketch, "another plan")
+    _require(
+        message["plan"] == plan.digest and message["kind"] == plan.message_kind, "another plan"
+    )
     _require(plan.silos is None or message["silo"] in plan.silos, "another silo")
     _require(len(message["cells"]) == len(plan.groups), "other groups")
     lowest, highest = plan.score_range
@@ -173,6 +181,12 @@ def _read_independently(plan: Plan, message: dict[str, Any]) -> None:
         values, count = cell["values"], cell["count"]
         if values is None:
             _require(cell["levels"] == 0 and not count, "numbers without values")
+            continue
+        if plan.privacy is not None:
+            _require(count == max(sum(values), 0) and type(count) is int, "a count of its own")
+            _require(all(type(v) is int for v in values), "counts that are not whole")
+            _require(len(values) == cell["levels"] == plan.grid.bins, "other bins")
+            _require(not message["rows_dropped"] and not cell["rank_error"], "exact numbers")
             continue
         _require(type(count) in (int, float) and 0 < count <= 1e12, "a bad count")
         _require(all(type(v) in (int, float) and math.isfinite(v) for v in values), "bad values")

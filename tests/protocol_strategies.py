@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
-from fedparity import Plan, SiloSketch, SketchedCell
+from fedparity import HistogramCell, Plan, SiloSketch, SketchedCell
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""
@@ -56,19 +56,46 @@ public_keys = st.binary(min_size=32, max_size=32).map(
 )
 
 
+def privacy_tables(silos: list[str] | None) -> st.SearchStrategy[dict[str, Any] | None]:
+    """The privacy terms that a plan with this roster may have."""
+    noise = {"epsilon": st.floats(0.01, 10)}
+    grids = {
+        "bins": st.integers(2, 300),
+        "records": st.integers(1, 10**9),
+        "budget": st.floats(10, 20),
+    }
+    tables = st.none() | st.fixed_dictionaries({"mode": st.just("dp"), **noise}, optional=grids)
+    if silos is None or len(silos) < 3:
+        return tables
+    summed = st.fixed_dictionaries(
+        {"mode": st.just("secure+dp"), **noise},
+        optional={**grids, "dose": st.sampled_from(["full", "split"])},
+    )
+    secure = st.fixed_dictionaries(
+        {"mode": st.just("secure")}, optional={"threshold": st.just(len(silos))}
+    )
+    return tables | summed | secure
+
+
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
-    """Draw a plan with any of its keys."""
+def plans(draw: st.DrawFn, *, sketched: bool = False) -> Plan:
+    """Draw a plan with any of its keys; if ``sketched``, one that silos answer with a sketch."""
     silos = draw(st.none() | st.lists(names, min_size=1, max_size=4, unique=True))
     owners = names if silos is None else st.sampled_from(silos)
+    low, high = draw(score_ranges)
+    terms = draw(privacy_tables(None if sketched else silos))
+    summed = terms is not None and terms["mode"] != "dp"
+    order = 2 if summed else draw(st.sampled_from([1, 2]))
+    if high - low <= 1e-6 * max(abs(low), abs(high)):  # too narrow for bins
+        terms = None
     return Plan(
         title=draw(names),
         groups=draw(groups),
-        score_range=draw(score_ranges),
+        score_range=(low, high),
         levels=draw(st.integers(1, 20)),
         sketch=draw(st.sampled_from(["quantile", "mean"])),
         estimator=draw(st.sampled_from(["grid", "exact"])),
-        order=draw(st.sampled_from([1, 2])),
+        order=order,
         review_level=draw(st.none() | st.floats(1e-9, 10)),
         trim=draw(st.sampled_from([0, 0.01, 0.25])),
         silos=silos,
@@ -82,25 +109,26 @@ def plans(draw: st.DrawFn) -> Plan:
                 },
             )
         ),
-        privacy=draw(
-            st.none()
-            | st.just({"mode": "secure", "threshold": 3})
-            | st.fixed_dictionaries(
-                {"mode": st.sampled_from(["dp", "secure+dp"]), "epsilon": st.floats(0.01, 10)},
-                optional={
-                    "bins": st.integers(2, 4096),
-                    "dose": st.sampled_from(["full", "split"]),
-                },
-            )
-        ),
+        privacy=terms,
         keys=draw(st.dictionaries(owners, public_keys, max_size=2)),
         totals=draw(st.dictionaries(owners, st.integers(1, 10**9), max_size=2)),
     )
 
 
 @st.composite
-def cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
+def histogram_cells(draw: st.DrawFn, plan: Plan, group: Any) -> HistogramCell:
+    """Draw a noisy cell that fits the plan: with values of any sign, or withheld."""
+    bins = plan.grid.bins
+    values = draw(st.lists(st.integers(-50, 1000), min_size=bins, max_size=bins))
+    few = sum(values) < plan.disclosure.minimum_cell > 1
+    return HistogramCell.kept_back(group) if few else HistogramCell(group=group, values=values)
+
+
+@st.composite
+def cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell | HistogramCell:
     """Draw a cell that fits the plan: with values, withheld, or empty where that may be said."""
+    if plan.privacy is not None:
+        return draw(histogram_cells(plan, group))
     shape = draw(st.sampled_from(["values", "values", "small", "complementary", "empty"]))
     if shape in ("small", "complementary"):
         return SketchedCell.kept_back(group, shape)
@@ -122,9 +150,9 @@ def messages(draw: st.DrawFn, plan: Plan) -> SiloSketch:
     return SiloSketch(
         plan=plan.digest,
         silo=draw(names if plan.silos is None else st.sampled_from(plan.silos)),
-        kind=plan.sketch,
+        kind=plan.message_kind,
         cells=[draw(cells(plan, group)) for group in plan.groups],
-        rows_dropped=draw(st.integers(0, 1000)),
+        rows_dropped=0 if plan.privacy is not None else draw(st.integers(0, 1000)),
         guarantee=plan.guarantee,
         software="fedparity 0.1.0",
     )

@@ -32,6 +32,7 @@ from fedparity.diagnostics.ks_distance import ks_distance
 from fedparity.diagnostics.local import LocalAudit, local_audits
 from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
 from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
+from fedparity.diagnostics.planning.privacy import PrivacyPlan, plan_privacy
 from fedparity.diagnostics.planning.size import SizePlan, plan_size
 from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
 from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
@@ -39,9 +40,11 @@ from fedparity.diagnostics.rates import GroupRate, Ratio
 from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
 from fedparity.engines.in_process import simulate
 from fedparity.errors import (
+    BudgetError,
     CellError,
     DisclosureError,
     DocumentError,
+    DownloadError,
     FederationError,
     FedparityError,
     GroupError,
@@ -58,9 +61,13 @@ from fedparity.errors import (
     OptionError,
     OutputError,
     PlanError,
+    PrivacyError,
     RecordsError,
     ResultError,
+    RoundError,
+    RoundStateError,
     ScoreError,
+    SecureMessageError,
     SignatureError,
     TableError,
 )
@@ -79,6 +86,7 @@ from fedparity.functionals.wasserstein import wasserstein, wasserstein_power
 from fedparity.laws.law import Law
 from fedparity.laws.mixture import mixture
 from fedparity.laws.weights import Weights
+from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message, check_messages
 from fedparity.protocol.plan import Plan
@@ -104,6 +112,7 @@ __all__ = [
     "Attribution",
     "AuditResult",
     "Bracket",
+    "BudgetError",
     "Cell",
     "CellError",
     "Certificate",
@@ -112,6 +121,7 @@ __all__ = [
     "DisclosureError",
     "DisparityAssessment",
     "DocumentError",
+    "DownloadError",
     "Estimate",
     "Federation",
     "FederationError",
@@ -119,6 +129,7 @@ __all__ = [
     "GroupError",
     "GroupMismatchError",
     "GroupRate",
+    "HistogramCell",
     "InputError",
     "Interval",
     "KeyFileError",
@@ -141,11 +152,16 @@ __all__ = [
     "Plan",
     "PlanError",
     "PooledBound",
+    "PrivacyError",
+    "PrivacyPlan",
     "PrivacyTerms",
     "Ratio",
     "RecordsError",
     "ResultError",
+    "RoundError",
+    "RoundStateError",
     "ScoreError",
+    "SecureMessageError",
     "ShareErrors",
     "SignatureError",
     "SiloInfluence",
@@ -190,6 +206,7 @@ __all__ = [
     "mixture",
     "mixtures",
     "pairs",
+    "plan_privacy",
     "plan_size",
     "pooled_bound",
     "quantile_error",

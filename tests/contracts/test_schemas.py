@@ -60,7 +60,7 @@ def test_the_plan_of_the_design_is_accepted():
 @half
 @given(st.data())
 def test_written_messages_are_accepted(data):
-    sketch = data.draw(messages(data.draw(plans())))
+    sketch = data.draw(messages(data.draw(plans(sketched=True))))
 
     SKETCH.validate(json.loads(sketch.to_bytes()))
 

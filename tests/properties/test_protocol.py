@@ -155,7 +155,7 @@ def test_changed_bytes_of_a_plan_are_refused_or_read_rightly(plan, random):
 @half
 @given(st.data())
 def test_a_message_survives_its_journey_and_answers_its_plan(data):
-    plan = data.draw(plans())
+    plan = data.draw(plans(sketched=True))
     sketch = data.draw(messages(plan))
     if plan.keys:
         plan = Plan.from_dict({**plan.to_dict(), "keys": {sketch.silo: public_text(KEY)}})

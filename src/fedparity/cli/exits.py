@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from fedparity.errors import (
     DisclosureError,
+    DownloadError,
     FedparityError,
     InputError,
     MissingExtraError,
@@ -42,6 +43,7 @@ class ExitCode(IntEnum):
 _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
     (DisclosureError, ExitCode.REFUSED),
     (MissingSiloError, ExitCode.SILO_MISSING),
+    (DownloadError, ExitCode.NETWORK),
     (MissingExtraError, ExitCode.USAGE),
     (OptionError, ExitCode.USAGE),
     (OutputError, ExitCode.USAGE),

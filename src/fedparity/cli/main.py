@@ -16,9 +16,13 @@ _COMMANDS = {
     "demo": Place("demo", "demo", "Audit five synthetic hospitals, from data to answer."),
     "plan": Place("plan", "plan", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch", "sketch", "Reduce a silo's table to the numbers that may leave."),
+    "secure": Place("secure", "secure", "Add up the silos' numbers; only their sum is seen."),
     "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
     "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),
     "simulate": Place("simulate", "simulate", "Audit one table that has a column of silos."),
+    "report": Place("report", "report", "Make a page, a PDF or Markdown of a result."),
+    "reproduce": Place("reproduce", "reproduce", "Rebuild the paper's tables and figures."),
+    "datasets": Place("datasets", "datasets", "Get the data of the paper."),
     "keygen": Place("keygen", "keygen", "Make a key to sign messages with."),
 }
 """In the order of an audit."""

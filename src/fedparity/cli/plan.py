@@ -13,6 +13,9 @@ _COMMANDS = {
     "check": Place("plan_check", "check", "Find every mistake of a plan, with line and fix."),
     "show": Place("plan_show", "show", "Say in plain words what a plan asks for."),
     "size": Place("plan_size", "size", "Say how large an audit must be, or what one detects."),
+    "privacy": Place(
+        "plan_privacy", "privacy", "Say what noise costs in accuracy, before it is drawn."
+    ),
 }
 
 

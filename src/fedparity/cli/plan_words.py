@@ -82,6 +82,16 @@ def _held_back(plan: Plan) -> list[str]:
     return [*sentences[:-1], sentences[-1][:-1] + "."]
 
 
+def _sources(plan: Plan) -> str:
+    """What is found of the sources of a disparity, which a secure sum may not tell."""
+    if plan.privacy is None or not plan.privacy.secure:
+        return "what it comes from, and what each silo would see alone"
+    if plan.privacy.dose == "split":
+        return "but neither what it comes from nor anything of a single silo"
+    terms = "" if plan.order == 2 else " (without V_mix and V_bar)"
+    return f"what it comes from{terms}, but nothing of a single silo"
+
+
 def _computed(plan: Plan) -> list[str]:
     order = "₁₂"[plan.order - 1]
     how = {"grid": "Algorithm 1 on the grid of levels", "exact": "exact integration"}
@@ -90,7 +100,7 @@ def _computed(plan: Plan) -> list[str]:
     sentences = [
         (
             f"the disparity G{order} of all silos together ({how[plan.estimator]}), its interval, "
-            "what it comes from, and what each silo would see alone;"
+            f"{_sources(plan)};"
         )
     ]
     if plan.trim:

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from fedparity.cli.amounts import byte_count
-from fedparity.cli.progress import progress_bar
+from fedparity.cli.file_names import file_name
+from fedparity.cli.noise_text import preview_summary, preview_text, spending_words
+from fedparity.cli.progress import Progress, progress_bar
 from fedparity.cli.sketch_text import dry_run_text, release_summary, written_text
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.privacy.ledger import Ledger, default_ledger_path
@@ -18,7 +20,8 @@ from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.signature import read_key
 from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import Release, prepare
+from fedparity.releasing.noisy import check_unweighted, spending_of
+from fedparity.releasing.release import Release, check_silo, prepare, preview
 
 __all__ = ["sketch"]
 
@@ -61,6 +64,11 @@ class _Target:
 @click.option("--sign", metavar="KEY", help="File of the private key to sign with.")
 @click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]")
 @click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
+@click.option(
+    "--dataset",
+    metavar="NAME",
+    help="Data whose privacy budget is spent.  [default: the plan's title]",
+)
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
 @click.option("--verbose", is_flag=True, help="Say how it was computed.")
 @click.pass_context
@@ -70,7 +78,8 @@ def sketch(context: click.Context, /, **_: object) -> None:
     DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them. Start with
     --dry-run: it shows all that would leave and writes nothing. A release is entered into
     the ledger, a local file that refuses a second, different release under the same plan:
-    $FEDPARITY_LEDGER, or fedparity/ledger.jsonl in the folder for state of this user.
+    $FEDPARITY_LEDGER, or fedparity/ledger.jsonl in the folder for state of this user. Under a
+    plan with noise it refuses what the budget of the data does not allow, too.
     Exit code 4 if a rule refuses the release.
 
     \b
@@ -86,9 +95,15 @@ def sketch(context: click.Context, /, **_: object) -> None:
     target = _target(options)
     if not (dry or target.force):
         refuse_existing(target.output)
+    check_silo(plan, options["silo"])
+    check_unweighted(plan, weighted=options["weight"] is not None)
     key = None if options["sign"] is None else read_key(options["sign"])
     if plan.keys and key is None and not dry:
         raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
+    if dry and plan.privacy is not None:
+        _preview(plan, options)
+        return
+    _check_budget(plan, target, options)
     release = _prepared(plan, options)
     if key is not None:
         release = release.signed(key)
@@ -107,14 +122,8 @@ def _target(options: dict[str, Any]) -> _Target:
     ledger = None
     if not (options["no_ledger"] or options["dry_run"]):
         ledger = Ledger(options["ledger"] or default_ledger_path())
-    output = options["output"] or f"{_file_name(options['silo'])}.sketch.json"
+    output = options["output"] or f"{file_name(options['silo'])}.sketch.json"
     return _Target(output, ledger, options["force"])
-
-
-def _file_name(silo: str) -> str:
-    """The silo's name with what a file's name may not hold replaced."""
-    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in silo)
-    return kept.strip(".-")[:80] or "silo"
 
 
 def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
@@ -125,20 +134,57 @@ def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
             plan=plan,
             silo=options["silo"],
             **reading,
-            effort=Effort(
-                memory=options["memory"],
-                threads=options["threads"],
-                kernel=options["kernel"],
-                progress=progress,
-            ),
+            dataset=options["dataset"],
+            effort=_effort(options, progress),
         )
+
+
+def _effort(options: dict[str, Any], progress: Progress | None) -> Effort:
+    return Effort(
+        memory=options["memory"],
+        threads=options["threads"],
+        kernel=options["kernel"],
+        progress=progress,
+    )
+
+
+def _check_budget(plan: Plan, target: _Target, options: dict[str, Any]) -> None:
+    """Refuse before the data are read what the ledger would refuse afterwards."""
+    spending = spending_of(plan, options["dataset"])
+    if spending is not None and target.ledger is not None:
+        target.ledger.check_budget(plan.digest, options["silo"], spending)
+
+
+def _preview(plan: Plan, options: dict[str, Any]) -> None:
+    """Show what would leave under a plan with noise: no noise is drawn, and nothing is spent."""
+    spending = spending_of(plan, options["dataset"])
+    if spending is None:
+        return
+    with progress_bar("rows") as progress:
+        shown = preview(
+            options["data"],
+            plan=plan,
+            silo=options["silo"],
+            effort=_effort(options, progress),
+            **reading_of(options),
+        )
+    ledger = None
+    if not options["no_ledger"]:
+        ledger = Ledger(options["ledger"] or default_ledger_path())
+    if options["as_json"]:
+        summary = preview_summary(shown, spending, ledger)
+        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+    else:
+        click.echo(preview_text(shown, spending, ledger))
 
 
 def _how(release: Release) -> str:
     how = release.how
-    rows = sum(release.records.values())
     passes = f"{how.passes} pass{'' if how.passes == 1 else 'es'}"
-    return f"{rows:,} records, {how.way}, {passes} with the {how.kernel} kernel"
+    done = f"{how.way}, {passes} with the {how.kernel} kernel"
+    if release.spending is not None:  # an exact number of records is not for a log
+        return f"noisy counts, {done}"
+    return f"{sum(release.records.values()):,} records, {done}"
 
 
 def _show(release: Release, plan: Plan, *, as_json: bool) -> None:
@@ -154,3 +200,6 @@ def _write(release: Release, target: _Target, *, as_json: bool) -> None:
         summary = release_summary(release, target.output, target.ledger)
         click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     click.echo(written_text(release, target.output, target.ledger), err=True)
+    if release.spending is not None:
+        spent = spending_words(release.sketch.silo, release.spending, target.ledger)
+        click.echo(f"spent {spent}", err=True)

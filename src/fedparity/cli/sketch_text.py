@@ -8,6 +8,7 @@ from typing import Any
 from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
 from fedparity.cli.plan_words import group_words
 from fedparity.privacy.ledger import Ledger
+from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import json_label
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -80,7 +81,7 @@ def _table(sketch: SiloSketch, width: int) -> list[str]:
     return lines
 
 
-def _numbers(cell: SketchedCell) -> list[str]:
+def _numbers(cell: SketchedCell | HistogramCell) -> list[str]:
     count = "-" if cell.count is None else f"{cell.count:,.12g}"
     if cell.values is None:
         return [count, "-", "-", "-", "-"]
@@ -89,7 +90,7 @@ def _numbers(cell: SketchedCell) -> list[str]:
     return [count, f"{cell.levels:,}", *shown]
 
 
-def _status(cell: SketchedCell) -> str:
+def _status(cell: SketchedCell | HistogramCell) -> str:
     if cell.withheld is not None:
         return f"withheld ({cell.withheld})"
     if cell.values is None:

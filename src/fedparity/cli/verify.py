@@ -14,6 +14,7 @@ from fedparity.cli.inspecting import Inspection, inspect_files, missing_silos
 from fedparity.cli.message_files import message_files
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.requiring import check_all_there
+from fedparity.cli.secure_verify import verify_rounds
 from fedparity.cli.verify_text import signed_words, verify_text
 from fedparity.protocol.plan import Plan
 
@@ -48,6 +49,10 @@ def verify(
       fedparity verify plan.toml 'inbox/*.json' --require-all --json
     """
     asked = Plan.read(plan)
+    if asked.privacy is not None and asked.privacy.secure:
+        files = message_files(sketches)
+        verify_rounds(context, asked, files, as_json=as_json, require_all=require_all)
+        return
     with progress_bar("messages") as progress:
         found = inspect_files(asked, message_files(sketches), progress)
     missing = missing_silos(asked, (each.sketch.silo for each in found if each.sketch))

@@ -12,14 +12,17 @@ from fedparity.auditing.audit import Progress, audit
 from fedparity.auditing.result import AuditResult
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.engines.pooled_table import PooledTable
+from fedparity.engines.secure_rounds import run_rounds
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.laws.arrays import check_magnitude
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.secure.round_message import RoundMessage
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.release import release_records
+from fedparity.releasing.secure.numbers import count_records, silo_vector
 
 __all__ = ["Settings", "audit_pooled", "simulate"]
 
@@ -223,7 +226,11 @@ def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[str
     return asked, []
 
 
-def _messages(table: PooledTable, plan: Plan, progress: Progress | None) -> list[SiloSketch]:
+def _messages(
+    table: PooledTable, plan: Plan, progress: Progress | None
+) -> Sequence[SiloSketch | RoundMessage]:
+    if plan.privacy is not None and plan.privacy.secure:
+        return _rounds(table, plan, progress)
     messages = []
     for position, silo in enumerate(table.silos):
         records = table.records(position)
@@ -232,6 +239,16 @@ def _messages(table: PooledTable, plan: Plan, progress: Progress | None) -> list
         if progress is not None:
             progress(position + 1, len(table.silos), "sketching")
     return messages
+
+
+def _rounds(table: PooledTable, plan: Plan, progress: Progress | None) -> tuple[RoundMessage, ...]:
+    """All messages of a secure sum, in which the silos of the table take part."""
+    vectors = {}
+    for position, silo in enumerate(table.silos):
+        vectors[str(silo)] = silo_vector(plan, count_records(plan, table.records(position)))
+        if progress is not None:
+            progress(position + 1, len(table.silos), "masking")
+    return run_rounds(plan, vectors)
 
 
 def _range_of(table: PooledTable) -> tuple[float, float]:

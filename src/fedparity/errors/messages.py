@@ -105,6 +105,36 @@ class MessageError(DocumentError):
         )
 
     @classmethod
+    def other_bins(cls, silo: str, group: object, bins: int, expected: int) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent {bins:,} bins for group {group!r}, but the plan has {expected:,}.",
+            fix=_RESEND,
+        )
+
+    @classmethod
+    def below_minimum(cls, silo: str, group: object, minimum: int) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent group {group!r} with a count below minimum_cell = {minimum}, "
+            "which must be withheld.",
+            fix=_RESEND,
+        )
+
+    @classmethod
+    def tells_dropped(cls, silo: str) -> MessageError:
+        return cls(
+            f"silo {silo!r} says how many rows it left out, an exact number that the plan's "
+            "privacy mode keeps in the building.",
+            fix=_RESEND,
+        )
+
+    @classmethod
+    def sketch_in_secure_mode(cls, silo: str) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
+            fix="leave the file out, and collect the messages of fedparity secure.",
+        )
+
+    @classmethod
     def shows_empty(cls, silo: str, group: object, minimum: int) -> MessageError:
         return cls(
             f"silo {silo!r} says that it has no record of group {group!r}, but under "

@@ -52,6 +52,14 @@ class ScoreError(InputError):
         )
 
     @classmethod
+    def some_outside_range(cls, low: float, high: float) -> ScoreError:
+        return cls(
+            f"scores must lie between {low:g} and {high:g}, but some do not; under the plan's "
+            "privacy mode it is not said how many.",
+            fix="check the scale of the score, or agree on a plan with a wider score_range.",
+        )
+
+    @classmethod
     def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
         return cls(
             f"{what} and {other} must have one entry per record, "

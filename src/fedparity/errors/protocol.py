@@ -165,6 +165,13 @@ class PlanError(DocumentError):
         )
 
     @classmethod
+    def no_histograms(cls) -> PlanError:
+        return cls(
+            "the plan has no [privacy] table, so silos count no histograms.",
+            fix='add [privacy] with mode = "dp", say.',
+        )
+
+    @classmethod
     def listing(cls, mistakes: Sequence[object], *, most: int) -> PlanError:
         more = " or more" if len(mistakes) >= most else ""
         lines = "\n".join(f"  {mistake}" for mistake in mistakes)
@@ -196,6 +203,13 @@ class OutputError(InputError):
         return cls(
             f"{name} cannot be written: {reason}.",
             fix="check that the folder exists and that this account may write to it.",
+        )
+
+    @classmethod
+    def unknown_report(cls, name: str, endings: Iterable[str]) -> OutputError:
+        return cls(
+            f"the format of the report {name} is not known by its ending.",
+            fix=f"choose a name that ends in {', '.join(endings)}.",
         )
 
 

@@ -37,6 +37,13 @@ class ResultError(DocumentError):
         )
 
     @classmethod
+    def disagrees(cls, where: str, expected: str) -> ResultError:
+        return cls(
+            f"{where} of the result must be {expected}; the file was changed.",
+            fix="pass the file as fedparity wrote it.",
+        )
+
+    @classmethod
     def without_sketches(cls) -> ResultError:
         return cls(
             "this result was read from a file, which does not hold the sketches.",

@@ -23,6 +23,16 @@ class MissingExtraError(FedparityError):
             fix=f"pip install 'fedparity[{extra}]'",
         )
 
+    @classmethod
+    def without_pango(cls) -> MissingExtraError:
+        return cls(
+            "a PDF report needs Pango, a library of the system, which WeasyPrint cannot load.",
+            fix=(
+                "install it (apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0; "
+                "brew install pango), or write HTML and print it from a browser."
+            ),
+        )
+
 
 class TableError(InputError):
     """A table that cannot be read, or does not hold what was asked of it."""
@@ -203,6 +213,16 @@ class TableError(InputError):
             f"column {shortened(name)!r} holds {count:,} weights that are missing, negative or not "
             "finite.",
             fix="repair them; a record that must not count has weight 0.",
+        )
+
+    @classmethod
+    def some_rows(cls, found: Collection[str]) -> TableError:
+        return cls(
+            f"the table holds {' and '.join(found)}; under the plan's privacy mode it is not said "
+            "how many.",
+            fix="leave rows without a score out with --missing drop (missing='drop'), map labels "
+            "with --map or --other, and repair the rest; fedparity sketch --dry-run with a plan "
+            "without [privacy] counts them for you.",
         )
 
     # -- its filter

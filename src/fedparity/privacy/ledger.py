@@ -2,40 +2,28 @@
 
 Two releases of nearly the same data, each harmless, reveal by their difference the record that
 one of them lacks. So a silo makes one release per plan. The ledger is a file of JSON lines that
-never leaves the building: which plan, which silo, which release, when. It guards against
-mistakes, not against an operator who deletes it.
+never leaves the building: which plan, which silo, which release, when; and for a release with noise,
+which data set and what it cost. It guards against mistakes, not against an operator who deletes it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fedparity.errors import LedgerError
+from fedparity.errors import BudgetError, LedgerError
+from fedparity.privacy.ledger_entry import Entry, parsed_entries
 from fedparity.privacy.locking import locked
+from fedparity.privacy.spending import Spending, total_spent
 
 __all__ = ["Entry", "Ledger", "default_ledger_path"]
 
 
 _APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One release: digests and a time, never a value or a count."""
-
-    plan: str
-    """Digest of the plan."""
-    silo: str
-    release: str
-    """Digest of what was released."""
-    time: str
-    """In UTC, to the second."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +56,37 @@ class Ledger:
         """
         try:
             with self.path.open("rb") as file, locked(file.fileno(), self.path, shared=True):
-                return _parsed(file.read(), self.path)
+                return parsed_entries(file.read(), self.path)
         except FileNotFoundError:
             return ()
         except OSError as error:
             raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+
+    def spent(self, silo: str, dataset: str | None = None) -> float:
+        """Return the privacy loss of a silo's releases: of one data set, or of all together.
+
+        Raises
+        ------
+        LedgerError
+            If the ledger cannot be read.
+        """
+        return total_spent(self.entries(), silo, dataset)
+
+    def check_budget(self, plan: str, silo: str, spending: Spending) -> None:
+        """Raise if no new release of ``silo`` could be made; write nothing.
+
+        For an early answer, before data are read: :meth:`commit` decides.
+
+        Raises
+        ------
+        LedgerError
+            If a release under ``plan`` is on record, or the ledger cannot be read.
+        BudgetError
+            If the budget of the data set does not suffice.
+        """
+        entries = self.entries()
+        self._refuse_another(entries, plan, silo, "")
+        self._refuse_overspending(entries, silo, spending)
 
     def check(self, plan: str, silo: str, release: str) -> None:
         """Raise if another release of ``silo`` under ``plan`` is on record; write nothing.
@@ -84,7 +98,9 @@ class Ledger:
         """
         self._refuse_another(self.entries(), plan, silo, release)
 
-    def record(self, plan: str, silo: str, release: str) -> None:
+    def record(
+        self, plan: str, silo: str, release: str, *, spending: Spending | None = None
+    ) -> None:
         """Check and write down a release, with nothing in between.
 
         Raises
@@ -92,27 +108,33 @@ class Ledger:
         LedgerError
             If another one is on record, or the ledger cannot be read or written.
         """
-        with self.commit(plan, silo, release):
+        with self.commit(plan, silo, release, spending=spending):
             pass
 
     @contextmanager
-    def commit(self, plan: str, silo: str, release: str) -> Iterator[None]:
+    def commit(
+        self, plan: str, silo: str, release: str, *, spending: Spending | None = None
+    ) -> Iterator[None]:
         """Write down a release, then let the caller make its file visible, under one lock.
 
         The entry is on disk before the body runs, and stays there if the body fails: a crash
         may leave an entry without a file, never a file without an entry. The same release may
-        be committed again, so that a failed one can be repeated.
+        be committed again, so that a failed one can be repeated. ``spending`` is counted
+        against its data set's budget under the same lock, so that two processes cannot both
+        spend the last of it.
 
         Raises
         ------
         LedgerError
             Before the body runs, if another release is on record, or the ledger cannot be read
             or written.
+        BudgetError
+            Before the body runs, if the budget of the data set does not suffice.
         """
         descriptor = self._open()
         try:
             with locked(descriptor, self.path):
-                self._append(descriptor, plan, silo, release)
+                self._append(descriptor, plan, silo, release, spending)
                 yield
         finally:
             os.close(descriptor)
@@ -124,16 +146,20 @@ class Ledger:
         except OSError as error:
             raise LedgerError.out_of_reach(self.path, _reason(error)) from None
 
-    def _append(self, descriptor: int, plan: str, silo: str, release: str) -> None:
+    def _append(
+        self, descriptor: int, plan: str, silo: str, release: str, spending: Spending | None
+    ) -> None:
         """Add the entry, unless it is there, and wait until it is on disk."""
         try:
-            entries = _parsed(_everything(descriptor), self.path)
+            entries = parsed_entries(_everything(descriptor), self.path)
             self._refuse_another(entries, plan, silo, release)
             if any((e.plan, e.silo, e.release) == (plan, silo, release) for e in entries):
                 return
-            now = datetime.now(UTC).isoformat(timespec="seconds")
-            line = json.dumps(asdict(Entry(plan, silo, release, now))) + "\n"
-            _add_to_disk(descriptor, line.encode("ascii"))
+            entry = Entry(plan, silo, release, datetime.now(UTC).isoformat(timespec="seconds"))
+            if spending is not None:
+                self._refuse_overspending(entries, silo, spending)
+                entry = replace(entry, dataset=spending.dataset, epsilon=spending.epsilon)
+            _add_to_disk(descriptor, f"{entry.to_json()}\n".encode("ascii"))
             _sync_folder(self.path.parent)
         except OSError as error:
             raise LedgerError.out_of_reach(self.path, _reason(error)) from None
@@ -144,6 +170,20 @@ class Ledger:
         for entry in entries:
             if (entry.plan, entry.silo) == (plan, silo) and entry.release != release:
                 raise LedgerError.another_release(self.path, silo=silo, plan=plan, time=entry.time)
+
+    def _refuse_overspending(
+        self, entries: tuple[Entry, ...], silo: str, spending: Spending
+    ) -> None:
+        spent = total_spent(entries, silo, spending.dataset)
+        if not spending.fits(spent):
+            raise BudgetError.exhausted(
+                self.path,
+                silo=silo,
+                dataset=spending.dataset,
+                spent=spent,
+                epsilon=spending.epsilon,
+                budget=spending.budget,
+            )
 
 
 def default_ledger_path() -> Path:
@@ -167,27 +207,6 @@ def default_ledger_path() -> Path:
         except RuntimeError:
             raise LedgerError.no_home() from None
     return state / "fedparity" / "ledger.jsonl"
-
-
-def _parsed(content: bytes, path: Path) -> tuple[Entry, ...]:
-    """The entries of the file; an empty file has none."""
-    lines = content.split(b"\n")
-    if lines.pop():
-        raise LedgerError.torn(path, len(lines) + 1)
-    return tuple(_entry(line, path, number) for number, line in enumerate(lines, start=1))
-
-
-def _entry(line: bytes, path: Path, number: int) -> Entry:
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        raise LedgerError.unreadable(path, number) from None
-    names = {field.name for field in fields(Entry)}
-    if not (isinstance(found, dict) and found.keys() == names):
-        raise LedgerError.unreadable(path, number)
-    if not all(isinstance(value, str) for value in found.values()):
-        raise LedgerError.unreadable(path, number)
-    return Entry(**found)
 
 
 def _everything(descriptor: int) -> bytes:

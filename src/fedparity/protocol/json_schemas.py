@@ -8,11 +8,20 @@ from fedparity.errors import OptionError
 
 __all__ = ["SCHEMAS", "schema"]
 
-SCHEMAS = {"plan": "plan-1.json", "sketch": "sketch-1.json", "audit": "audit-1.json"}
+_SECURE = ("keys", "shares", "masked", "request", "consent", "unmask")
+SCHEMAS = {
+    "plan": "plan-1.json",
+    "sketch": "sketch-1.json",
+    "audit": "audit-1.json",
+    **{f"secure-{step}": f"secure-{step}-1.json" for step in _SECURE},
+}
 
 
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a ``plan``, a ``sketch`` or an ``audit``.
+
+    And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-masked``,
+    ``secure-request``, ``secure-consent`` and ``secure-unmask``.
 
     A document that a schema refuses is not valid. One that it accepts may still be refused: a
     schema cannot say that values do not decrease, or that a digest is the plan's.

@@ -13,6 +13,7 @@ __all__ = [
     "Label",
     "as_group",
     "group_text",
+    "group_words",
     "is_name",
     "json_label",
     "typed_label",
@@ -99,3 +100,14 @@ def typed_label(group: Group) -> object:
     if isinstance(group, tuple):
         return tuple((type(part), part) for part in group)
     return type(group), group
+
+
+def group_words(group: Group) -> str:
+    """Return the label of a group as people read it, the parts of an intersection joined.
+
+    Examples
+    --------
+    >>> group_words("A"), group_words(("F", "over 60"))
+    ('A', 'F & over 60')
+    """
+    return " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)

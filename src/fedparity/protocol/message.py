@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from fedparity.errors import MessageError, SignatureError
 from fedparity.laws.labels import Group
@@ -14,6 +14,7 @@ from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.digests import digest_of, is_digest
 from fedparity.protocol.files import Path, read_bounded, write_whole
 from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import is_name, typed_label
 from fedparity.protocol.message_reading import SCHEMA, decode_message
 from fedparity.protocol.plan_fields import as_number, as_whole
@@ -22,7 +23,10 @@ from fedparity.protocol.strict_json import LARGEST
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import Kind
 
-__all__ = ["SIGNATURE_BYTES", "SiloSketch"]
+__all__ = ["SIGNATURE_BYTES", "MessageKind", "SiloSketch"]
+
+MessageKind: TypeAlias = Kind | Literal["histogram"]
+"""What the values of a message are; ``histogram``: noisy counts, where the plan asks for noise."""
 
 SIGNATURE_BYTES = 64
 _MOST_CELLS = 1000
@@ -42,8 +46,8 @@ class SiloSketch:
     plan : str
         The digest of the plan that it answers.
     silo : str
-    kind : "quantile" or "mean"
-    cells : sequence of SketchedCell
+    kind : "quantile", "mean" or "histogram"
+    cells : sequence of SketchedCell, or of HistogramCell
         One for each group of the plan, in the plan's order.
     rows_dropped : int, default 0
         Rows that were left out because their score is missing, where that was allowed.
@@ -71,10 +75,12 @@ class SiloSketch:
     True
     """
 
+    schema: ClassVar[str] = SCHEMA
+
     plan: str
     silo: str
-    kind: Kind
-    cells: Sequence[SketchedCell]
+    kind: MessageKind
+    cells: Sequence[SketchedCell | HistogramCell]
     rows_dropped: int = 0
     guarantee: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({"mode": "none"}))
     software: str
@@ -82,7 +88,7 @@ class SiloSketch:
 
     def __post_init__(self) -> None:
         _check_texts(self)
-        object.__setattr__(self, "cells", _checked_cells(self.cells))
+        object.__setattr__(self, "cells", _checked_cells(self.cells, self.kind))
         object.__setattr__(self, "guarantee", _checked_guarantee(self.guarantee))
         rows = as_whole(self.rows_dropped, 0, _MOST_RECORDS)
         if rows is None:
@@ -117,7 +123,8 @@ class SiloSketch:
             If they are not a valid message.
         """
         parts = decode_message(data)
-        cells = [SketchedCell(**cell) for cell in parts.pop("cells")]
+        kind = _cell_type(parts["kind"])
+        cells = [kind(**cell) for cell in parts.pop("cells")]
         return cls(cells=cells, **parts)
 
     def to_bytes(self) -> bytes:
@@ -174,9 +181,16 @@ class SiloSketch:
         return tuple(cell.group for cell in self.cells)
 
     def released(self) -> dict[tuple[str, Group], Cell]:
-        """Return the cells that have values, by silo and group, as a federation takes them."""
-        cells = ((cell.group, cell.to_cell(self.kind)) for cell in self.cells)
-        return {(self.silo, group): cell for group, cell in cells if cell is not None}
+        """Return the cells that have values, by silo and group, as a federation takes them.
+
+        None of a noisy histogram: :func:`fedparity.audit` makes laws of those.
+        """
+        released: dict[tuple[str, Group], Cell] = {}
+        for cell in self.cells:
+            if isinstance(cell, SketchedCell) and self.kind != "histogram":
+                found = cell.to_cell(self.kind)
+                released |= {} if found is None else {(self.silo, cell.group): found}
+        return released
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SiloSketch):
@@ -197,15 +211,19 @@ def _check_texts(sketch: SiloSketch) -> None:
         raise MessageError.field("plan", "the digest of a plan", sketch.plan)
     if not is_name(sketch.silo):
         raise MessageError.field("silo", "a name on one line", sketch.silo)
-    if sketch.kind not in get_args(Kind):
-        raise MessageError.field("kind", '"quantile" or "mean"', sketch.kind)
+    if sketch.kind not in (*get_args(Kind), "histogram"):
+        raise MessageError.field("kind", '"quantile", "mean" or "histogram"', sketch.kind)
     if not is_name(sketch.software):
         raise MessageError.field("software", "a text on one line", sketch.software)
 
 
-def _checked_cells(cells: object) -> tuple[SketchedCell, ...]:
+def _cell_type(kind: object) -> type[SketchedCell | HistogramCell]:
+    return HistogramCell if kind == "histogram" else SketchedCell
+
+
+def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCell, ...]:
     kept = tuple(cells) if isinstance(cells, Sequence) else ()
-    if not 2 <= len(kept) <= _MOST_CELLS or {type(cell) for cell in kept} != {SketchedCell}:
+    if not 2 <= len(kept) <= _MOST_CELLS or {type(cell) for cell in kept} != {_cell_type(kind)}:
         raise MessageError.field("cells", f"a list of 2 to {_MOST_CELLS:,} cells", cells)
     seen = set()
     for cell in kept:

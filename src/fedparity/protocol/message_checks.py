@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from fedparity.errors import MessageError
+from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import typed_label
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -50,12 +51,19 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
         raise MessageError.not_in_roster(sketch.silo, plan.silos)
     if plan.keys:
         check_signature(sketch, plan.keys)
-    if sketch.kind != plan.sketch:
-        raise MessageError.other_kind(sketch.silo, sketch.kind, plan.sketch)
+    if plan.privacy is not None and plan.privacy.secure:
+        raise MessageError.sketch_in_secure_mode(sketch.silo)
+    if sketch.kind != plan.message_kind:
+        raise MessageError.other_kind(sketch.silo, sketch.kind, plan.message_kind)
     _check_groups(plan, sketch)
     _check_guarantee(plan, sketch)
+    if plan.privacy is not None and sketch.rows_dropped:
+        raise MessageError.tells_dropped(sketch.silo)
     for cell in sketch.cells:
-        _check_cell(plan, sketch.silo, cell)
+        if isinstance(cell, HistogramCell):
+            _check_histogram(plan, sketch.silo, cell)
+        else:
+            _check_cell(plan, sketch.silo, cell)
 
 
 def _check_groups(plan: Plan, sketch: SiloSketch) -> None:
@@ -81,3 +89,12 @@ def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
     if values is not None and (values[0] < lowest or values[-1] > highest):
         outside = int(np.count_nonzero((values < lowest) | (values > highest)))
         raise MessageError.outside_range(silo, cell.group, outside)
+
+
+def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
+    bins = plan.grid.bins
+    if cell.values is not None and cell.levels != bins:
+        raise MessageError.other_bins(silo, cell.group, cell.levels, bins)
+    smallest = plan.disclosure.minimum_cell
+    if cell.count is not None and cell.count < smallest and smallest > 1:
+        raise MessageError.below_minimum(silo, cell.group, smallest)

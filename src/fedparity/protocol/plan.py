@@ -10,6 +10,7 @@ from typing import Any, Literal
 from fedparity.errors import PlanError
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.histograms import Grid
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.digests import digest_of
 from fedparity.protocol.files import Path, write_whole
@@ -175,10 +176,25 @@ class Plan:
         return [typed_label(group) for group in self.groups]
 
     @property
+    def message_kind(self) -> Literal["quantile", "mean", "histogram"]:
+        """What the values of a silo's message are: those of the sketch, or noisy counts."""
+        return self.sketch if self.privacy is None else "histogram"
+
+    @property
+    def grid(self) -> Grid:
+        """The bins of the histograms that silos count in a privacy mode."""
+        terms = self.privacy
+        if terms is None:
+            raise PlanError.no_histograms()
+        return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
+
+    @property
     def guarantee(self) -> dict[str, Any]:
         """What a silo that follows the plan states in its message."""
-        stated = {"mode": "none"} if self.privacy is None else self.privacy.to_dict()
-        return {**stated, **self.disclosure.to_dict()}
+        rules = self.disclosure.to_dict()
+        if self.privacy is None:
+            return {"mode": "none", **rules}
+        return {**self.privacy.guarantee, "minimum_cell": rules["minimum_cell"]}
 
     def __repr__(self) -> str:
         return (

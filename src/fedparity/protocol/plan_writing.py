@@ -23,6 +23,14 @@ _COMMENTS = {
     "records_per_level": "k is cut to records / this; 0 turns it off",
     "rounding": "share of the score range; 0 turns it off",
     "mode": '"dp", "secure" or "secure+dp"',
+    "epsilon": "the privacy loss of one release",
+    "bins": "of the histograms",
+    "edges": "public scores at which bins meet",
+    "records": "public planning size of the smallest group",
+    "budget": "the loss of all releases from one data set",
+    "threshold": "silos needed to open the sum",
+    "dose": 'of noise: "full" or "split"',
+    "honest": "silos whose noise must suffice",
 }
 _OMITTED = {
     "review_level": "# review_level = 0.02",

@@ -11,7 +11,8 @@ from fedparity.protocol.base64_bytes import decode_base64
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import LONGEST_NAME, is_name
 from fedparity.protocol.plan_fields import EXAMPLES, MOST_VALUES, SCALARS, as_whole
-from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms, check_epsilon
+from fedparity.protocol.privacy_settling import settle_terms
+from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms
 
 __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 
@@ -50,6 +51,7 @@ def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
         else:
             problems.append(Problem((key,), _unknown(key, (*SCALARS, *_TABLES))))
     problems += _at_odds(settled)
+    problems += _privacy_at_odds(settled)
     return settled, problems
 
 
@@ -126,15 +128,7 @@ def _privacy(table: Mapping[str, Any], problems: list[Problem]) -> PrivacyTerms 
     if "mode" not in table:
         error = PlanError.missing_key("mode in [privacy]", 'mode = "dp"')
         problems.append(Problem(("privacy",), error))
-    if len(problems) > found:
-        return None
-    mode, epsilon = settled.pop("mode"), settled.pop("epsilon", None)
-    try:
-        check_epsilon(mode, epsilon)
-    except PlanError as error:
-        problems.append(Problem(("privacy", "mode"), error))
-        return None
-    return PrivacyTerms(mode=mode, epsilon=epsilon, extra=settled)
+    return None if len(problems) > found else PrivacyTerms(**settled)
 
 
 def _keys(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[str]:
@@ -199,6 +193,21 @@ def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
                 error = PlanError.not_in_roster(table, silo, settled["silos"])
                 problems.append(Problem((table, silo), error))
     return problems
+
+
+def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
+    """State the defaults of the privacy terms, or return what is wrong with them."""
+    terms = settled.get("privacy")
+    if terms is None:
+        return []
+    silos = settled.get("silos")
+    settled["privacy"], mistakes = settle_terms(
+        terms,
+        silos=None if silos is None else len(silos),
+        groups=len(settled.get("groups", ())),
+        score_range=settled.get("score_range"),
+    )
+    return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 
 
 def _unknown(key: object, known: tuple[str, ...]) -> PlanError:

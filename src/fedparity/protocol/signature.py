@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from fedparity.errors import KeyFileError, OutputError, SignatureError
 from fedparity.errors.tables import MissingExtraError
 from fedparity.protocol.base64_bytes import decode_base64, encode_base64
 from fedparity.protocol.files import Path
-from fedparity.protocol.message import SIGNATURE_BYTES, SiloSketch
-from fedparity.protocol.message_reading import SCHEMA
+from fedparity.protocol.message import SIGNATURE_BYTES
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = [
+    "Signable",
     "check_signature",
     "generate_key",
     "public_text",
@@ -30,12 +30,36 @@ __all__ = [
     "write_key",
 ]
 
-_PREFIX = f"{SCHEMA}\n".encode()
-"""What is signed starts with this, so that no other document's signature fits a message."""
 _KEY_BYTES = 32
 _LARGEST_KEY_FILE = 10_000
 _MOST_OWNERS = 32
 """Other silos' keys that are tried to say whose key a wrong signature fits."""
+
+
+class Signable(Protocol):
+    """A message of a silo: its sketch, or one of the rounds of a secure sum."""
+
+    @property
+    def schema(self) -> str:
+        """Its schema, which is signed with it."""
+        ...  # pragma: no cover
+
+    @property
+    def silo(self) -> str:
+        """Who sends it."""
+        ...  # pragma: no cover
+
+    @property
+    def signature(self) -> str | None:
+        """The base64 of 64 bytes, or None."""
+        ...  # pragma: no cover
+
+    def unsigned_bytes(self) -> bytes:
+        """Return its canonical bytes without the signature."""
+        ...  # pragma: no cover
+
+
+Message = TypeVar("Message", bound=Signable)
 
 
 def generate_key() -> Ed25519PrivateKey:
@@ -116,17 +140,22 @@ def read_key(path: Path) -> Ed25519PrivateKey:
     return key
 
 
-def signed_bytes(sketch: SiloSketch) -> bytes:
-    r"""Return what is signed: ``fedparity/sketch/1\n`` and the canonical bytes, unsigned."""
-    return _PREFIX + sketch.unsigned_bytes()
+def signed_bytes(sketch: Signable) -> bytes:
+    r"""Return what is signed: the schema, ``\n``, and the canonical bytes, unsigned.
+
+    It starts with the schema, so that no other document's signature fits a message.
+    """
+    return f"{sketch.schema}\n".encode() + sketch.unsigned_bytes()
 
 
-def sign(sketch: SiloSketch, key: Ed25519PrivateKey) -> SiloSketch:
+def sign(sketch: Message, key: Ed25519PrivateKey) -> Message:
     """Return the message with the signature of this key."""
-    return replace(sketch, signature=encode_base64(key.sign(signed_bytes(sketch))))
+    signature = encode_base64(key.sign(signed_bytes(sketch)))
+    signed: Message = replace(sketch, signature=signature)  # type: ignore[type-var]
+    return signed
 
 
-def verify(sketch: SiloSketch, public: str) -> None:
+def verify(sketch: Signable, public: str) -> None:
     """Raise unless the message is signed with the private key of ``public``.
 
     Raises
@@ -142,7 +171,7 @@ def verify(sketch: SiloSketch, public: str) -> None:
         raise SignatureError.mismatch(sketch.silo)
 
 
-def check_signature(sketch: SiloSketch, keys: Mapping[str, str]) -> None:
+def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
     """Raise unless the message is signed with its silo's key among ``keys``.
 
     Raises

@@ -3,84 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
-from fedparity.errors import DisclosureError, MessageError
+from fedparity.errors import MessageError
 from fedparity.laws.labels import Group
 from fedparity.privacy.decisions import Decision, decide
-from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.histograms import Counts
 from fedparity.privacy.rounding import round_values
-from fedparity.protocol.canonical import canonical_bytes
-from fedparity.protocol.digests import digest_of
-from fedparity.protocol.files import Path, refuse_existing
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.signature import sign
 from fedparity.protocol.sketched_cell import SketchedCell
-from fedparity.releasing.measuring import Effort, Measured, Way, measure
+from fedparity.releasing.measuring import Effort, Measured, measure
+from fedparity.releasing.noisy import (
+    Preview,
+    check_unweighted,
+    count_records,
+    noise_terms,
+    noisy_decisions,
+    noisy_message,
+    spending_of,
+)
+from fedparity.releasing.outgoing import How, Release
 from fedparity.sketches.records import Records
 from fedparity.sketches.selection.select import Census
 from fedparity.sources.opening import open_records
 from fedparity.version import SOFTWARE
 
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-__all__ = ["How", "Levels", "Release", "check_silo", "prepare", "release_records", "released"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class How:
-    """How a sketch was computed: for the operator, and of no effect on the result."""
-
-    way: Way
-    kernel: str
-    passes: int
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Release:
-    """What would leave a silo, with what only its operator may see."""
-
-    sketch: SiloSketch
-    """The message: all that leaves."""
-    decisions: Mapping[Group, Decision]
-    """What the disclosure rules decided for each group, and why."""
-    records: Mapping[Group, int]
-    """True numbers of records; they stay in the building."""
-    how: How
-
-    @property
-    def digest(self) -> str:
-        """The digest that the ledger keeps: of the message, whoever signed it with which version."""
-        document = self.sketch.to_dict()
-        for name in ("software", "signature"):
-            document.pop(name, None)
-        return digest_of(canonical_bytes(document))
-
-    def signed(self, key: Ed25519PrivateKey) -> Release:
-        """Return the same release with its message signed."""
-        return replace(self, sketch=sign(self.sketch, key))
-
-    def write(self, path: Path, *, ledger: Ledger | None, force: bool = False) -> None:
-        """Enter the release into the ledger and write its message, whole or not at all.
-
-        Raises
-        ------
-        OutputError
-            If the file exists and ``force`` is not set, or cannot be written.
-        LedgerError
-            If another release of this silo under this plan is on record.
-        """
-        self.sketch.to_bytes()  # what can fail should do so before the ledger is touched
-        if not force:
-            refuse_existing(path)
-        if ledger is None:
-            self.sketch.write(path, force=force)
-            return
-        with ledger.commit(self.sketch.plan, self.sketch.silo, self.digest):
-            self.sketch.write(path, force=force)
+__all__ = [
+    "How",
+    "Levels",
+    "Release",
+    "check_silo",
+    "prepare",
+    "preview",
+    "release_counts",
+    "release_records",
+    "released",
+]
 
 
 def prepare(
@@ -95,13 +54,16 @@ def prepare(
     mapping: Mapping[str, str] | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
     other: str | None = None,
+    dataset: str | None = None,
     effort: Effort | None = None,
 ) -> Release:
     """Read a silo's table and return what it would release under a plan; nothing is written.
 
-    Parameters are those of :func:`fedparity.sketch`.
+    Parameters are those of :func:`fedparity.sketch`. Under a plan with noise every call draws
+    anew: only one of them may leave.
     """
     check_silo(plan, silo)
+    check_unweighted(plan, weighted=weight is not None)
     records = open_records(
         data,
         score=score,
@@ -113,17 +75,44 @@ def prepare(
         missing=missing,
         other=other,
     )
-    return release_records(records, plan=plan, silo=silo, effort=effort)
+    return release_records(records, plan=plan, silo=silo, dataset=dataset, effort=effort)
+
+
+def preview(
+    data: object,
+    *,
+    plan: Plan,
+    silo: str,
+    effort: Effort | None = None,
+    **reading: Any,  # noqa: ANN401 -- as open_records takes them
+) -> Preview:
+    """Read a silo's table as :func:`prepare` does, and return what would leave; draw no noise.
+
+    The records are counted, so that a mistake in them is found, and the counts are forgotten.
+    """
+    check_silo(plan, silo)
+    check_unweighted(plan, weighted=reading.get("weight") is not None)
+    options = {"score": None, "group": None, **reading}
+    count_records(open_records(data, groups=plan.groups, **options), plan, effort=effort)
+    return Preview.of(plan, silo)
 
 
 def release_records(
-    records: Records, *, plan: Plan, silo: str, effort: Effort | None = None
+    records: Records,
+    *,
+    plan: Plan,
+    silo: str,
+    dataset: str | None = None,
+    effort: Effort | None = None,
 ) -> Release:
     """Return what a silo with these records would release under a plan.
 
     The groups of ``records`` are those of the plan, in its order.
     """
     check_silo(plan, silo)
+    if plan.privacy is not None:
+        counts = count_records(records, plan, effort=effort)
+        return release_counts(counts, plan=plan, silo=silo, dataset=dataset)
     levels = Levels(plan, silo, weighted=records.weighted)
     found = measure(
         records,
@@ -134,6 +123,20 @@ def release_records(
         effort=effort,
     )
     return released(levels, found)
+
+
+def release_counts(
+    counts: Counts, *, plan: Plan, silo: str, dataset: str | None = None
+) -> Release:
+    """Return what a silo with these exact counts would release: noise is drawn here."""
+    message = noisy_message(counts, plan, silo)
+    return Release(
+        sketch=message,
+        decisions=noisy_decisions(message, plan.disclosure.minimum_cell),
+        records={},
+        how=How(way="one pass", kernel="numpy", passes=1),
+        spending=spending_of(plan, dataset),
+    )
 
 
 class Levels:
@@ -181,14 +184,11 @@ def released(levels: Levels, found: Measured) -> Release:
 
 
 def check_silo(plan: Plan, silo: str) -> None:
-    """Raise if the silo may not answer the plan, or this version cannot."""
+    """Raise if the silo may not answer the plan, or not with a message of its own."""
     if plan.silos is not None and silo not in plan.silo_set:
         raise MessageError.not_in_roster(silo, plan.silos)
     if plan.privacy is not None:
-        raise DisclosureError(
-            f"the plan asks for privacy mode {plan.privacy.mode!r}, which this version cannot give.",
-            fix="agree on a plan without [privacy], or use a version that knows the mode.",
-        )
+        noise_terms(plan)
 
 
 def _cells(plan: Plan, decisions: Mapping[Group, Decision], found: Measured) -> list[SketchedCell]:

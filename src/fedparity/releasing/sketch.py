@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
+from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Effort
@@ -12,7 +15,7 @@ from fedparity.releasing.release import prepare
 from fedparity.sketches.selection.dealing import Progress
 from fedparity.sketches.selection.kernels import KernelName
 
-__all__ = ["sketch"]
+__all__ = ["chosen_ledger", "sketch"]
 
 
 def sketch(
@@ -27,6 +30,8 @@ def sketch(
     mapping: Mapping[str, str] | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
     other: str | None = None,
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
+    dataset: str | None = None,
     memory: int | None = None,
     threads: int | None = None,
     kernel: KernelName = "auto",
@@ -35,8 +40,9 @@ def sketch(
 ) -> SiloSketch:
     r"""Return the message that a silo would send under a plan: per group a count and k numbers.
 
-    The plan's disclosure rules are applied. Nothing is written, and the ledger is not asked:
-    :meth:`fedparity.releasing.release.Release.write` and the command line do that.
+    The plan's disclosure rules are applied. Without a privacy mode nothing is written, and the
+    ledger is not asked unless one is given. Under a plan with noise every message costs the plan's
+    epsilon, so it is entered into the ledger before it is returned, and a second one is refused.
 
     Parameters
     ----------
@@ -58,6 +64,12 @@ def sketch(
         What to do about rows without a score; the number dropped is in the message.
     other : str, optional
         The group that takes every label that the plan does not list.
+    ledger : Ledger, path, False or None
+        Where the release is entered. If None, that of the command line under a plan with noise,
+        and nowhere without. False enters it nowhere: for data that nobody has to protect.
+    dataset : str, optional
+        Under a plan with noise, the name of the data whose budget is spent; the plan's title if
+        absent. Give it where audits of different titles use the same records.
     memory : int, optional
         Bytes of records that may be held; beyond, a file is scanned more than once. A quarter
         of the machine's memory if absent.
@@ -77,7 +89,7 @@ def sketch(
     effort = Effort(
         memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
     )
-    return prepare(
+    release = prepare(
         data,
         plan=plan,
         silo=silo,
@@ -88,5 +100,21 @@ def sketch(
         mapping=mapping,
         missing=missing,
         other=other,
+        dataset=dataset,
         effort=effort,
-    ).sketch
+    )
+    record = chosen_ledger(ledger, plan)
+    if record is not None:
+        release.record(record)
+    return release.sketch
+
+
+def chosen_ledger(
+    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None, plan: Plan
+) -> Ledger | None:
+    """Return the ledger to enter a release into: the one given, or the user's where noise is."""
+    if isinstance(ledger, Ledger):
+        return ledger
+    if ledger is None:
+        return None if plan.privacy is None else Ledger(default_ledger_path())
+    return None if ledger is False else Ledger(Path(ledger))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from fedparity.errors import OptionError, TableError
+from fedparity.errors import OptionError, PrivacyError, TableError
+from fedparity.privacy.histograms import Counts, GridTally
+from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Measured
-from fedparity.releasing.release import Levels, check_silo, released
+from fedparity.releasing.noisy import check_unweighted
+from fedparity.releasing.release import Levels, check_silo, release_counts, released
+from fedparity.releasing.sketch import chosen_ledger
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.sources.opening import open_records
 from fedparity.sources.reader import TableRecords
@@ -33,7 +38,7 @@ class Sketcher:
     plan : Plan
     silo : str
         The name under which the silo answers.
-    score, group, weight, where, mapping, missing, other
+    score, group, weight, where, mapping, missing, other, ledger, dataset
         As for :func:`fedparity.sketch`.
     resolution : int, default 4096
         The m of the error.
@@ -60,10 +65,15 @@ class Sketcher:
         mapping: Mapping[str, str] | None = None,
         missing: Literal["refuse", "drop"] = "refuse",
         other: str | None = None,
+        ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
+        dataset: str | None = None,
         resolution: int = 4096,
     ) -> None:
         check_silo(plan, silo)
+        check_unweighted(plan, weighted=weight is not None)
         self._plan, self._silo = plan, silo
+        self._ledger, self._dataset = ledger, dataset
+        self._message: SiloSketch | None = None
         self._options: dict[str, Any] = {
             "score": score,
             "group": group,
@@ -75,15 +85,26 @@ class Sketcher:
             "other": other,
         }
         self._columns: tuple[str, ...] = ()
-        self._stream = StreamSketch(
-            groups=plan.groups,
-            weighted=weight is not None,
-            resolution=resolution,
-            score_range=plan.score_range,
+        self._stream: StreamSketch | GridTally = (
+            StreamSketch(
+                groups=plan.groups,
+                weighted=weight is not None,
+                resolution=resolution,
+                score_range=plan.score_range,
+            )
+            if plan.privacy is None
+            else GridTally(len(plan.groups), plan.grid)
         )
 
     def update(self, batch: object) -> None:
-        """Take the rows of a batch: any table that :func:`fedparity.sketch` takes."""
+        """Take the rows of a batch: any table that :func:`fedparity.sketch` takes.
+
+        Raises
+        ------
+        PrivacyError
+            If noise was drawn already.
+        """
+        self._refuse_if_drawn()
         records = self._open(batch)
         self._columns = tuple(records.table.columns)
         for task in records.batches():
@@ -97,30 +118,61 @@ class Sketcher:
         OptionError
             If it was made with other options.
         """
+        self._refuse_if_drawn()
+        other._refuse_if_drawn()
         mine = (self._plan, self._silo, self._options)
-        if mine != (other._plan, other._silo, other._options):
+        alike = mine == (other._plan, other._silo, other._options)
+        if not (alike and _merged(self._stream, other._stream)):
             raise OptionError(
                 "sketchers that are merged must have the same plan, silo and columns.",
                 fix="make every worker's sketcher with the same options.",
             )
         self._columns = self._columns or other._columns
-        self._stream.merge(other._stream)
 
     def finish(self) -> SiloSketch:
         """Return the message; the plan's disclosure rules are applied.
+
+        Under a plan with noise it is drawn and entered into the ledger once: asked again, this
+        returns the same message.
 
         Raises
         ------
         TableError, LabelError, ScoreError
             If there was no row, or one that may not be dropped.
+        LedgerError, BudgetError
+            If the ledger refuses a message with noise.
         """
+        if self._message is not None:
+            return self._message
         if not self._columns:
             raise TableError.empty("the stream")
         records = self._open({name: [] for name in self._columns})
+        if isinstance(self._stream, GridTally):
+            self._message = self._drawn(self._stream.finish(records.judge))
+            return self._message
         levels = Levels(self._plan, self._silo, weighted=records.weighted)
         selected, errors = self._stream.finish(levels, records.judge, kind=self._plan.sketch)
         found = Measured(selected=selected, rank_errors=errors, way="one pass")
         return released(levels, found).sketch
 
+    def _drawn(self, counts: Counts) -> SiloSketch:
+        release = release_counts(counts, plan=self._plan, silo=self._silo, dataset=self._dataset)
+        record = chosen_ledger(self._ledger, self._plan)
+        if record is not None:
+            release.record(record)
+        return release.sketch
+
+    def _refuse_if_drawn(self) -> None:
+        if self._message is not None:
+            raise PrivacyError.finished()
+
     def _open(self, batch: object) -> TableRecords:
         return open_records(batch, **self._options)
+
+
+def _merged(mine: StreamSketch | GridTally, other: StreamSketch | GridTally) -> bool:
+    """Let one take what the other has gathered; False if they gather different things."""
+    if type(mine) is not type(other):
+        return False
+    mine.merge(other)  # type: ignore[arg-type]  # of the same type
+    return True

@@ -7,6 +7,7 @@ from fedparity.cli.exits import ExitCode, exit_code
 
 EXPECTED = {
     "DisclosureError": ExitCode.REFUSED,
+    "DownloadError": ExitCode.NETWORK,
     "LedgerError": ExitCode.REFUSED,
     "MissingExtraError": ExitCode.USAGE,
     "MissingSiloError": ExitCode.SILO_MISSING,

@@ -62,7 +62,7 @@ def test_a_plan_that_is_not_there_is_bad_input():
         ({"estimator": "exact", "order": 1, "trim": 0.1}, "G₁ of all silos together (exact"),
         ({"totals": {"north": 300}}, "public total of a silo"),
         ({"disclosure": {"minimum_cell": 1, "records_per_level": 0, "rounding": 0}}, "nothing: "),
-        ({"privacy": {"mode": "dp", "epsilon": 1}}, "privacy mode 'dp'"),
+        ({"privacy": {"mode": "dp", "epsilon": 1}}, "(epsilon = 1)"),
         ({"title": "東京" * 60, "groups": [f"group {i}" for i in range(30)]}, "and 22 more"),
         ({"groups": (("F", "65+"), ("M", "65+"))}, "F & 65+, M & 65+"),
     ],

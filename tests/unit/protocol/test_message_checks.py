@@ -7,7 +7,12 @@ import fedparity as fp
 
 SMALL = fp.SketchedCell.kept_back("B", "small")
 ROSTER = plan(silos=["aurora", "bayside"])
-PRIVATE = plan(privacy={"mode": "dp", "epsilon": 1})
+PRIVATE = plan(privacy={"mode": "dp", "epsilon": 1, "bins": 3})
+NOISY = {
+    "kind": "histogram",
+    "cells": [fp.HistogramCell(group="A", values=[9, -2, 30]), fp.HistogramCell.kept_back("B")],
+}
+SECURE = plan(silos=["aurora", "b", "c"], privacy={"mode": "secure"})
 
 REFUSED = {
     "another plan": (plan(title="Q3"), {"plan": plan().digest}, "answered another plan"),
@@ -48,10 +53,24 @@ REFUSED = {
         "applied minimum_cell = True",
     ),
     "a rule left out": (plan(), {"guarantee": {"mode": "none"}}, "applied minimum_cell = None"),
-    "no noise": (PRIVATE, {"guarantee": plan().guarantee}, "applied mode = 'none'"),
+    "a plain sketch where noise is asked for": (PRIVATE, {}, "sent quantile sketches"),
+    "noise where none is asked for": (plan(), NOISY, "sent histogram sketches"),
+    "a sketch where a sum is asked for": (SECURE, {}, "asks for a secure sum"),
+    "other bins": (
+        plan(privacy={"mode": "dp", "epsilon": 1, "bins": 4}),
+        NOISY,
+        "3 bins for group 'A', but the plan has 4",
+    ),
+    "a small noisy cell": (
+        PRIVATE,
+        {**NOISY, "cells": [fp.HistogramCell(group="A", values=[9, -2, 3]), NOISY["cells"][1]]},
+        "below minimum_cell = 11",
+    ),
+    "an exact number of rows": (PRIVATE, {**NOISY, "rows_dropped": 1}, "keeps in the building"),
+    "no noise": (PRIVATE, {**NOISY, "guarantee": plan().guarantee}, "applied mode = 'none'"),
     "less noise": (
         PRIVATE,
-        {"guarantee": {**PRIVATE.guarantee, "epsilon": 3.0}},
+        {**NOISY, "guarantee": {**PRIVATE.guarantee, "epsilon": 3.0}},
         "applied epsilon = 3.0, but the plan asks for 1.0",
     ),
 }
@@ -72,7 +91,6 @@ def test_it_is_refused(asked, changes, words):
     [
         plan(),
         ROSTER,
-        PRIVATE,
         plan(levels=100),
         plan(score_range=(SECRET, 0.75)),
         plan(disclosure=fp.Plan.from_toml(plan().to_toml()).disclosure),
@@ -80,6 +98,10 @@ def test_it_is_refused(asked, changes, words):
 )
 def test_a_message_that_answers_is_accepted(asked):
     fp.check_message(asked, message(asked))
+
+
+def test_a_noisy_message_that_answers_is_accepted():
+    fp.check_message(PRIVATE, message(PRIVATE, **NOISY))
 
 
 def test_an_empty_cell_may_show_where_nothing_is_small():

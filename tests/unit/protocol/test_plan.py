@@ -12,6 +12,10 @@ from fedparity.privacy.disclosure import Disclosure
 
 KEY = "A" * 43 + "="
 
+FOUR = ["a", "b", "c", "d"]
+FIVE = [*FOUR, "e"]
+SUMMED = {"mode": "secure+dp", "epsilon": 1}
+
 WRONG = {
     "no title": {"title": ""},
     "a title of two lines": {"title": "a\nb"},
@@ -69,6 +73,36 @@ WRONG = {
     "an unknown privacy key": {"privacy": {"mode": "dp", "epsilon": 1, "delta": 1e-6}},
     "one bin": {"privacy": {"mode": "dp", "epsilon": 1, "bins": 1}},
     "an unknown unit": {"privacy": {"mode": "dp", "epsilon": 1, "unit": "person"}},
+    "edges that fall": {"privacy": {"mode": "dp", "epsilon": 1, "edges": [0.5, 0.2]}},
+    "an edge twice": {"privacy": {"mode": "dp", "epsilon": 1, "edges": [0.5, 0.5]}},
+    "an edge at the end": {"privacy": {"mode": "dp", "epsilon": 1, "edges": [0.5, 1.0]}},
+    "an edge that is a text": {"privacy": {"mode": "dp", "epsilon": 1, "edges": ["0.5"]}},
+    "no edge": {"privacy": {"mode": "dp", "epsilon": 1, "edges": []}},
+    "edges and other bins": {
+        "privacy": {"mode": "dp", "epsilon": 1, "edges": [0.5], "bins": 3},
+    },
+    "too many bins for the floats": {
+        "score_range": (1.0, 1.0 + 1e-10),
+        "privacy": {"mode": "dp", "epsilon": 1, "bins": 1024},
+    },
+    "too many bins in all": {
+        "groups": list(range(1000)),
+        "privacy": {"mode": "dp", "epsilon": 1, "bins": 4096},
+    },
+    "a budget below epsilon": {"privacy": {"mode": "dp", "epsilon": 1, "budget": 0.5}},
+    "a threshold without sums": {"privacy": {"mode": "dp", "epsilon": 1, "threshold": 3}},
+    "a dose without sums": {"privacy": {"mode": "dp", "epsilon": 1, "dose": "full"}},
+    "secure without a roster": {"privacy": {"mode": "secure"}},
+    "secure with two silos": {"silos": ["a", "b"], "privacy": {"mode": "secure"}},
+    "secure with a budget": {"silos": FOUR, "privacy": {"mode": "secure", "budget": 1}},
+    "secure with a dose": {"silos": FOUR, "privacy": {"mode": "secure", "dose": "full"}},
+    "half of the silos": {"silos": FOUR, "privacy": {"mode": "secure", "threshold": 2}},
+    "more than all silos": {"silos": FOUR, "privacy": {"mode": "secure", "threshold": 5}},
+    "honest with a full dose": {"silos": FOUR, "privacy": {**SUMMED, "honest": 3}},
+    "more honest silos than needed": {
+        "silos": FOUR,
+        "privacy": {**SUMMED, "dose": "split", "threshold": 3, "honest": 4},
+    },
     "a short key": {"keys": {"a": "AAAA"}},
     "a key with spaces": {"keys": {"a": KEY + " "}},
     "a key whose last bits are not zero": {"keys": {"a": "A" * 42 + "B="}},
@@ -106,7 +140,7 @@ def test_what_is_built_is_kept_in_one_form():
     assert str(built.score_range) == "(0.0, 1.0)"
     assert type(built.levels) is int
     assert built.disclosure == Disclosure(minimum_cell=5)
-    assert built.privacy == fp.PrivacyTerms(mode="dp", epsilon=1.0, extra={"bins": 32})
+    assert built.privacy == fp.PrivacyTerms(mode="dp", epsilon=1.0, bins=32, budget=1.0)
     assert built.totals == {"x": 3}
 
 
@@ -153,7 +187,7 @@ def test_the_digest_is_that_of_the_canonical_bytes():
         {"trim": 0.1},
         {"silos": ["x"]},
         {"disclosure": {"rounding": 0}},
-        {"privacy": {"mode": "secure"}},
+        {"privacy": {"mode": "dp", "epsilon": 1}},
         {"keys": {"x": KEY}},
         {"totals": {"x": 3}},
         {"groups": ["A", True]},
@@ -176,11 +210,18 @@ def test_the_guarantee_states_every_rule():
         "records_per_level": 10,
         "rounding": 0.001,
     }
-    assert private.guarantee == {**plan().guarantee, "mode": "dp", "epsilon": 0.5}
+    assert private.guarantee == {
+        "mode": "dp",
+        "epsilon": 0.5,
+        "bins": 32,
+        "budget": 0.5,
+        "unit": "one record, add or remove",
+        "minimum_cell": 11,
+    }
 
 
 def test_plans_survive_pickling_and_copying():
-    built = plan(silos=["x"], totals={"x": 3}, privacy={"mode": "secure", "threshold": 2})
+    built = plan(silos=FOUR, totals={"a": 3}, privacy={"mode": "secure", "threshold": 3})
 
     assert pickle.loads(pickle.dumps(built)) == built  # noqa: S301
     assert copy.deepcopy(built).digest == built.digest
@@ -193,6 +234,38 @@ def test_a_plan_prints_on_one_line():
 
 def test_privacy_terms_are_checked_on_their_own():
     with pytest.raises(fp.PlanError, match="epsilon"):
-        fp.PrivacyTerms(mode="dp")
-    with pytest.raises(fp.PlanError, match="'noise'"):
-        fp.PrivacyTerms(mode="secure", extra={"noise": 1})
+        fp.PrivacyTerms(mode="dp", epsilon=-1)
+    with pytest.raises(TypeError, match="noise"):
+        fp.PrivacyTerms(mode="secure", noise=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        ({"privacy": {"mode": "dp", "epsilon": 2}}, {"bins": 32, "budget": 2.0}),
+        ({"privacy": {"mode": "dp", "epsilon": 1, "records": 2454}, "silos": FIVE}, {"bins": 16}),
+        ({"privacy": {"mode": "dp", "epsilon": 1, "records": 10**4}, "silos": FIVE}, {"bins": 32}),
+        ({"privacy": {"mode": "dp", "epsilon": 1, "edges": [0.1, 0.5]}}, {"bins": 3}),
+        ({"privacy": {"mode": "secure"}, "silos": FOUR}, {"bins": 256, "threshold": 3}),
+        ({"privacy": {"mode": "secure"}, "silos": FIVE}, {"threshold": 4}),
+        ({"privacy": SUMMED, "silos": FIVE}, {"dose": "full", "threshold": 4, "budget": 1.0}),
+        ({"privacy": {**SUMMED, "dose": "split"}, "silos": FIVE}, {"honest": 4}),
+        (
+            {"privacy": {**SUMMED, "dose": "split", "records": 2454}, "silos": FIVE},
+            {"bins": 32},
+        ),
+    ],
+)
+def test_every_default_of_the_privacy_terms_is_stated(changes, stated):
+    """What a plan means does not change with the version that reads it."""
+    terms = plan(**changes).to_dict()["privacy"]
+
+    assert {name: terms[name] for name in stated} == stated
+    assert fp.Plan.from_toml(plan(**changes).to_toml()) == plan(**changes)
+    again = plan(**{**changes, "privacy": terms})
+    assert again.digest == plan(**changes).digest
+
+
+def test_a_plan_without_a_privacy_mode_has_no_bins():
+    with pytest.raises(fp.PlanError, match=r"no \[privacy\] table"):
+        _ = plan().grid

@@ -153,7 +153,7 @@ def test_the_design_s_plan_is_valid():
     read = fp.Plan.from_toml(DESIGN)
 
     assert read.silos == ("aurora", "bayside")
-    assert read.privacy == fp.PrivacyTerms(mode="dp", epsilon=1)
+    assert read.privacy == fp.PrivacyTerms(mode="dp", epsilon=1, bins=32, budget=1)
     assert read.keys["aurora"].startswith("AAAA")
 
 

@@ -1,0 +1,1 @@
+"""What noise in histograms does to every measure of an audit."""

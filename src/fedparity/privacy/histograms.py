@@ -1,0 +1,239 @@
+"""Histograms on a public grid: the one object that noise and secure sums are made for.
+
+Precondition: the grid comes from the plan, never from data. Postcondition: adding or removing one
+record changes one count, of one group, by one; so the L1 distance between the counts of
+neighbouring tables is 1, over all groups together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.errors import InputError, ScoreError, TableError
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.laws.law import Law
+from fedparity.sketches.levels import midpoints
+from fedparity.sketches.records import Batch, Faults, Records
+from fedparity.sketches.selection.dealing import Progress, available_threads, deal
+
+__all__ = ["Counts", "Grid", "GridTally", "grid_counts", "grid_quantiles", "law_of"]
+
+Counts = npt.NDArray[np.int64]
+"""Whole numbers by group (rows) and bin (columns)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Bins over a score range: bin i holds the scores from its lower edge to below its upper one.
+
+    The last bin holds the upper end of the range too. This is the rule of OpenDP's ``find_bin``.
+
+    Examples
+    --------
+    >>> grid = Grid.of((0.0, 1.0), bins=4)
+    >>> grid.edges, grid.positions(np.array([0.0, 0.25, 1.0]))
+    (array([0.25, 0.5 , 0.75]), array([0, 1, 3]))
+    """
+
+    edges: FloatArray
+    """Inner edges, increasing."""
+    low: float
+    high: float
+
+    @classmethod
+    def of(
+        cls,
+        score_range: tuple[float, float],
+        *,
+        bins: int | None = None,
+        edges: Sequence[float] | None = None,
+    ) -> Grid:
+        """Return the grid with these inner ``edges``, or with ``bins`` of equal width."""
+        low, high = score_range
+        if edges is None:
+            edges = np.linspace(low, high, (bins or 1) + 1)[1:-1].tolist()
+        return cls(np.array(edges, dtype=np.float64), float(low), float(high))
+
+    @property
+    def bins(self) -> int:
+        """The number of bins."""
+        return self.edges.size + 1
+
+    @cached_property
+    def bounds(self) -> FloatArray:
+        """All edges, with both ends of the range."""
+        return np.concatenate(([self.low], self.edges, [self.high]))
+
+    @property
+    def widest(self) -> float:
+        """The width of the widest bin."""
+        return float(np.diff(self.bounds).max())
+
+    def positions(self, scores: FloatArray) -> npt.NDArray[np.int64]:
+        """Return the bin of each score: the number of edges that are not above it."""
+        return np.searchsorted(self.edges, scores, side="right")
+
+    def coarser(self) -> Grid:
+        """Return the grid with every second inner edge; an odd last bin stays alone."""
+        return Grid(self.edges[1::2], self.low, self.high)
+
+    def coarsened(self, counts: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+        """Return counts (last axis) on the :meth:`coarser` grid."""
+        starts = np.arange(0, self.bins, 2)
+        return np.add.reduceat(counts, starts, axis=-1)
+
+
+class GridTally:
+    """Counts that grow batch by batch; whole numbers, so that nothing depends on the order."""
+
+    def __init__(self, groups: int, grid: Grid) -> None:
+        self.grid = grid
+        self.counts: Counts = np.zeros((groups, grid.bins), dtype=np.int64)
+        self.faults = Faults()
+        self.outside = 0
+
+    def update(self, batch: Batch) -> None:
+        """Count the records of a batch."""
+        if batch.faults is not None:
+            self.faults.add(batch.faults)
+        scores, codes = batch.scores, batch.codes
+        inside = (scores >= self.grid.low) & (scores <= self.grid.high)
+        if not inside.all():
+            self._count_faults(scores[~inside])
+            scores, codes = scores[inside], codes[inside]
+        cells = codes.astype(np.int64) * self.grid.bins + self.grid.positions(scores)
+        self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
+
+    def _count_faults(self, scores: FloatArray) -> None:
+        missing = int(np.count_nonzero(np.isnan(scores)))
+        infinite = int(np.count_nonzero(np.isinf(scores)))
+        self.faults.missing_scores += missing
+        self.faults.infinite_scores += infinite
+        self.outside += scores.size - missing - infinite
+
+    def merge(self, other: GridTally) -> None:
+        """Count what another tally of the same grid has counted."""
+        self.counts += other.counts
+        self.faults.add(other.faults)
+        self.outside += other.outside
+
+    def finish(self, accept: Callable[[Faults], int]) -> Counts:
+        """Return the counts, or raise if a row was seen that may not be left out.
+
+        The errors hold no number: they may be passed on, and an exact number of rows is what
+        noise is meant to hide.
+
+        Raises
+        ------
+        TableError, ScoreError
+            If there is a row without a score where none may be, or one outside the range.
+        """
+        try:
+            accept(self.faults)
+        except InputError as error:
+            raise _without_numbers(self.faults, error) from None
+        if self.outside:
+            raise ScoreError.some_outside_range(self.grid.low, self.grid.high)
+        return self.counts
+
+
+def grid_counts(
+    records: Records,
+    grid: Grid,
+    groups: Sequence[Group],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Counts:
+    """Return how many records of each group lie in each bin, exactly, in one pass.
+
+    Memory is that of one batch per thread.
+
+    Examples
+    --------
+    >>> from fedparity.sketches.records import ArrayRecords
+    >>> records = ArrayRecords(("a", "b"), np.array([0.1, 0.9, 0.3]), np.array([0, 1, 0]))
+    >>> grid_counts(records, Grid.of((0.0, 1.0), bins=2), ("a", "b"))
+    array([[2, 0], [0, 1]])
+    """
+    done = 0
+
+    def seen(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if progress is not None:
+            progress(done, records.rows, "counting")
+
+    # Whoever hands out batches once may use their memory again: one thread then.
+    several = available_threads() if threads is None else threads
+    tallies = deal(
+        records,
+        lambda: GridTally(len(groups), grid),
+        GridTally.update,
+        threads=several if records.rescannable else 1,
+        seen=seen,
+    )
+    whole = tallies[0]
+    for tally in tallies[1:]:
+        whole.merge(tally)
+    return whole.finish(records.accept)
+
+
+def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatArray:
+    r"""Return the quantiles of laws that are uniform inside every bin, one row for each.
+
+    Parameters
+    ----------
+    masses : array (laws, bins) of numbers of at least 0
+        Not all zero in a row; they need not sum to 1.
+    levels : increasing array in (0, 1)
+
+    Examples
+    --------
+    >>> grid = Grid.of((0.0, 1.0), bins=2)
+    >>> grid_quantiles(np.array([[1.0, 3.0]]), grid, np.array([0.125, 0.5]))
+    array([[0.25      , 0.66666667]])
+    """
+    running = np.cumsum(masses, axis=1, dtype=np.float64)
+    running /= np.maximum(running[:, -1:], 1e-300)
+    row = np.arange(len(masses))[:, None]
+    # One search for all rows: those of row i lie between i and i + 1.
+    found = np.searchsorted((running + row).ravel(), (levels + row).ravel())
+    at = np.minimum(found.reshape(len(masses), -1) - row * grid.bins, grid.bins - 1)
+    upto = np.take_along_axis(running, at, axis=1)
+    mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), 1e-300)[:, None]
+    missing = np.clip((upto - levels) / np.maximum(mass, 1e-300), 0.0, 1.0)
+    values = grid.bounds[at + 1] - missing * np.diff(grid.bounds)[at]
+    return np.maximum.accumulate(values, axis=1)
+
+
+def law_of(masses: FloatArray, grid: Grid, *, levels: int = 1000) -> Law:
+    """Return the law of masses in bins as equal atoms at its midpoint quantiles.
+
+    Examples
+    --------
+    >>> law_of(np.array([1.0, 1.0]), Grid.of((0.0, 1.0), bins=2), levels=2).atoms
+    array([0.25, 0.75])
+    """
+    row = np.asarray(masses, dtype=np.float64)[None]
+    return Law.from_scores(grid_quantiles(row, grid, midpoints(levels))[0])
+
+
+_WORDS = {
+    "missing_scores": "rows without a score",
+    "infinite_scores": "infinite scores",
+    "missing_labels": "rows without a group",
+    "unlisted": "labels that no group of the plan has",
+}
+
+
+def _without_numbers(faults: Faults, error: InputError) -> InputError:
+    """The same refusal, without how many rows it is about, or what they hold."""
+    found = [words for name, words in _WORDS.items() if getattr(faults, name)]
+    return TableError.some_rows(found) if found else error

@@ -1,0 +1,1 @@
+"""Masks that cancel in a sum: key agreement, streams, shared secrets, and numbers modulo 2^64."""

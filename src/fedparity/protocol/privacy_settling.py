@@ -1,0 +1,170 @@
+"""Privacy terms checked together, and against the plan that they are part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from fedparity.errors import PlanError
+from fedparity.privacy.bin_rule import SECURE_BINS, UNPLANNED_BINS, planned_bins
+from fedparity.protocol.plan_fields import MOST_VALUES
+from fedparity.protocol.privacy_terms import PrivacyTerms
+
+__all__ = ["TermMistake", "settle_terms"]
+
+_FEWEST_SILOS = 3
+"""With two, each would find the other's histogram by subtracting its own from the sum."""
+
+
+class TermMistake(NamedTuple):
+    """A mistake of terms that are right one by one, and the key to correct."""
+
+    key: str
+    error: PlanError
+
+
+def settle_terms(
+    terms: PrivacyTerms,
+    *,
+    silos: int | None,
+    groups: int,
+    score_range: tuple[float, float] | None,
+) -> tuple[PrivacyTerms, list[TermMistake]]:
+    """Return the terms with every default stated, and all that is wrong with them.
+
+    Parameters
+    ----------
+    silos : int or None
+        The silos of the roster, if there is one.
+    groups : int
+        The groups of the plan.
+    score_range : pair of numbers or None
+        None where the plan's is not valid, so that nothing can be compared with it.
+
+    Examples
+    --------
+    >>> terms, _ = settle_terms(
+    ...     PrivacyTerms(mode="dp", epsilon=1, records=10_000),
+    ...     silos=5,
+    ...     groups=2,
+    ...     score_range=(0.0, 1.0),
+    ... )
+    >>> terms.to_dict()
+    {'mode': 'dp', 'epsilon': 1.0, 'bins': 32, 'records': 10000, 'budget': 1.0}
+    """
+    mistakes = [*_noise_mistakes(terms), *_sum_mistakes(terms, silos)]
+    if mistakes:
+        return terms, mistakes
+    settled = _with_defaults(terms, silos)
+    return settled, [
+        *_threshold_mistakes(settled, silos),
+        *_grid_mistakes(settled, groups, score_range),
+    ]
+
+
+def _with_defaults(terms: PrivacyTerms, silos: int | None) -> PrivacyTerms:
+    if terms.noisy:
+        terms = replace(terms, budget=terms.budget or terms.epsilon)
+    if terms.secure and silos is not None:
+        terms = replace(terms, threshold=terms.threshold or 2 * silos // 3 + 1)
+    if terms.mode == "secure+dp":
+        terms = replace(terms, dose=terms.dose or "full")
+    if terms.dose == "split":
+        terms = replace(terms, honest=terms.honest or terms.threshold)
+    return replace(terms, bins=_bins(terms, silos or 1))
+
+
+def _bins(terms: PrivacyTerms, silos: int) -> int:
+    if terms.edges is not None:
+        return terms.bins or len(terms.edges) + 1
+    if terms.bins is not None:
+        return terms.bins
+    if terms.epsilon is None:
+        return SECURE_BINS
+    if terms.records is None:
+        return UNPLANNED_BINS
+    doses = silos if terms.honest is None else max(silos / terms.honest, 1.0)
+    return planned_bins(terms.records, terms.epsilon, doses)
+
+
+def _noise_mistakes(terms: PrivacyTerms) -> Iterator[TermMistake]:
+    mode = f'[privacy] mode = "{terms.mode}"'
+    if terms.noisy and terms.epsilon is None:
+        yield TermMistake(
+            "mode",
+            PlanError(
+                f"{mode} needs an epsilon.", fix="add epsilon = 1.0, say; smaller protects more."
+            ),
+        )
+    for name in () if terms.noisy else ("epsilon", "budget", "records"):
+        if getattr(terms, name) is not None:
+            problem = f"{mode} adds no noise, so it has no {name}."
+            fix = f'remove {name}, or set mode = "secure+dp".'
+            yield TermMistake(name, PlanError(problem, fix=fix))
+    if terms.epsilon is not None and terms.budget is not None and terms.budget < terms.epsilon:
+        problem = "the budget is smaller than epsilon, so that no release could be made."
+        fix = "set budget to epsilon, or to a multiple of it for several releases."
+        yield TermMistake("budget", PlanError(problem, fix=fix))
+
+
+def _sum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+    mode = f'[privacy] mode = "{terms.mode}"'
+    if terms.secure and (silos or 0) < _FEWEST_SILOS:
+        problem = f"{mode} needs a roster of {_FEWEST_SILOS} silos or more."
+        fix = 'list them: silos = ["aurora", "bayside", "court"].'
+        yield TermMistake("mode", PlanError(problem, fix=fix))
+    if not terms.secure and terms.threshold is not None:
+        problem = f"{mode} opens no sum, so it has no threshold."
+        yield TermMistake("threshold", PlanError(problem, fix="remove threshold."))
+    if terms.mode != "secure+dp" and terms.dose is not None:
+        problem = f"{mode} has no dose: it is for noise inside a secure sum."
+        fix = 'remove dose, or set mode = "secure+dp".'
+        yield TermMistake("dose", PlanError(problem, fix=fix))
+    if terms.dose != "split" and terms.honest is not None:
+        problem = 'honest goes with dose = "split": a full dose needs no other silo.'
+        yield TermMistake(
+            "honest", PlanError(problem, fix='remove honest, or set dose = "split".')
+        )
+
+
+def _threshold_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+    if terms.threshold is None or silos is None:
+        return
+    if not silos < 2 * terms.threshold <= 2 * silos:
+        problem = f"the threshold must be more than half of the {silos:,} silos, and at most all."
+        fix = f"set threshold to {2 * silos // 3 + 1}, or leave it out."
+        yield TermMistake("threshold", PlanError(problem, fix=fix))
+    elif terms.honest is not None and terms.honest > terms.threshold:
+        problem = (
+            f"honest = {terms.honest} is more than the threshold, {terms.threshold}: a sum of so "
+            "few silos would hold too little noise."
+        )
+        fix = f"lower honest to {terms.threshold}, or raise the threshold."
+        yield TermMistake("honest", PlanError(problem, fix=fix))
+
+
+def _grid_mistakes(
+    terms: PrivacyTerms, groups: int, score_range: tuple[float, float] | None
+) -> Iterator[TermMistake]:
+    bins = terms.bins or 0
+    if terms.edges is not None:
+        if bins != len(terms.edges) + 1:
+            problem = (
+                f"{len(terms.edges):,} edges make {len(terms.edges) + 1:,} bins, not {bins:,}."
+            )
+            yield TermMistake("bins", PlanError(problem, fix="remove bins: the edges say it."))
+        if score_range and not score_range[0] < terms.edges[0] <= terms.edges[-1] < score_range[1]:
+            problem = "the edges must lie inside the score range, without its ends."
+            yield TermMistake("edges", PlanError(problem, fix="remove the edges outside."))
+    elif score_range and not _distinct(bins, *score_range):
+        problem = f"the score range is too narrow for {bins:,} bins of floats."
+        yield TermMistake("bins", PlanError(problem, fix="lower bins, or rescale the score."))
+    if groups * bins > MOST_VALUES:
+        yield TermMistake("bins", PlanError.too_many_values(groups, bins, MOST_VALUES))
+
+
+def _distinct(bins: int, low: float, high: float) -> bool:
+    """Whether the edges of equal bins are different floats, with many in between."""
+    step = (high - low) / bins
+    return step > 1e-12 * max(abs(low), abs(high))

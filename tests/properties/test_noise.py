@@ -1,0 +1,110 @@
+"""Noisy histograms: projections, bounds of ranks, and the reader of many histograms at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
+
+import fedparity as fp
+from fedparity.diagnostics.noise.histograms import NoisyHistograms
+from fedparity.diagnostics.noise.reading import HistogramReader
+from fedparity.privacy.histograms import Grid, GridTally
+from fedparity.privacy.noise_law import NoiseLaw
+from fedparity.privacy.projection import monotone_masses
+from fedparity.sketches.records import Batch
+
+noisy_rows = arrays(np.int64, st.integers(2, 20), elements=st.integers(-30, 300))
+counts = arrays(np.int64, st.integers(2, 20), elements=st.integers(0, 50))
+
+
+@given(noisy_rows)
+def test_a_projection_is_a_law_with_the_noisy_total(noisy):
+    masses = monotone_masses(noisy)
+
+    assert (masses >= 0).all()
+    assert masses.sum() == pytest.approx(max(noisy.sum(), 0))
+
+
+@given(noisy_rows)
+def test_what_is_a_law_already_is_not_moved(noisy):
+    """Projecting twice changes nothing."""
+    masses = monotone_masses(noisy)
+
+    np.testing.assert_allclose(monotone_masses(masses), masses, atol=1e-9)
+
+
+@given(noisy_rows.filter(lambda noisy: noisy.sum() > 0))
+def test_a_projection_does_not_prefer_one_end(noisy):
+    """Mirrored scores have mirrored masses: neither group is moved up or down."""
+    np.testing.assert_allclose(
+        monotone_masses(noisy[::-1]), monotone_masses(noisy)[::-1], atol=1e-9
+    )
+
+
+@given(counts, st.data())
+def test_a_projection_is_as_near_to_the_truth_as_the_largest_sum_of_noise(truth, data):
+    """The proof behind the bounds of ranks: |projected − true| ≤ e at every edge."""
+    noise = data.draw(arrays(np.int64, truth.size, elements=st.integers(-20, 20)))
+    noisy = truth + noise
+
+    reached = np.cumsum(monotone_masses(noisy))
+
+    largest = np.abs(np.cumsum(noise)).max()
+    assert np.abs(reached - np.cumsum(truth)).max() <= largest + 1e-9
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(0, 59), st.integers(1, 30))
+def test_removing_a_record_changes_one_count_by_one(scores, position, bins):
+    """L1 distance 1: what the accounting assumes of neighbouring tables."""
+    grid = Grid.of((0.0, 1.0), bins=bins)
+    array = np.array(scores)
+    codes = (np.arange(array.size) % 2).astype(np.uint8)
+    whole, less = GridTally(2, grid), GridTally(2, grid)
+    kept = np.arange(array.size) != position % array.size
+    whole.update(Batch(array, codes))
+    less.update(Batch(array[kept], codes[kept]))
+
+    assert np.abs(whole.counts - less.counts).sum() == 1
+
+
+@given(
+    arrays(
+        np.int64,
+        st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(4, 12)),
+        elements=st.integers(0, 60),
+    ),
+    st.sampled_from([1, 2]),
+)
+def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
+    """The fast reader of redraws agrees with the measures of the audit."""
+    held = held + 1  # every cell has records
+    groups, grid = tuple("abc"[: held.shape[1]]), Grid.of((0.0, 1.0), bins=held.shape[2])
+    histograms = NoisyHistograms(
+        silos=tuple(range(held.shape[0])), groups=groups, counts=held, grid=grid, noise=NoiseLaw(1)
+    )
+    federation = histograms.federation()
+    method = fp.Method(order=order, levels=1000)
+    reader = HistogramReader(grid, order=order, levels=1000)
+
+    found = reader.read(histograms.masses[None])
+    parts = reader.parts(found)
+
+    whole, terms, split = (
+        measure(federation, method) for measure in (fp.estimate, fp.decompose, fp.attribute)
+    )
+    expected = {
+        "v_mix": terms.v_mix,
+        "v_bar": terms.v_bar,
+        "selection": split.selection,
+        "within": split.within,
+    }
+    near = {"abs": 2e-3, "rel": 2e-2}
+    assert reader.disparity(found.mixed, found.shares)[0] == pytest.approx(whole.disparity, **near)
+    assert reader.heterogeneity(found.cdfs, found.shares)[0] == pytest.approx(
+        whole.heterogeneity, **near
+    )
+    assert {name: parts[name][0] for name in expected} == pytest.approx(expected, **near)
+    local = [each.disparity for each in fp.local_audits(federation, method)]
+    assert reader.local(found.cells, found.counts)[0].tolist() == pytest.approx(local, **near)
