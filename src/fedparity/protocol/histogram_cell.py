@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -75,6 +75,20 @@ class HistogramCell:
         settled = {"group": group, "values": values, "count": count, "levels": size}
         for name, value in {**settled, "rank_error": 0.0}.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> HistogramCell:
+        """Return the cell of what JSON holds: nothing is computed that should have been said.
+
+        Raises
+        ------
+        MessageError
+            If it is not a valid cell, or has values and no count.
+        """
+        cell = cls(**fields)
+        if cell.values is not None and fields["count"] is None:
+            raise MessageError.contradiction(cell.group, "has values without a count")
+        return cell
 
     @classmethod
     def kept_back(cls, group: Group) -> HistogramCell:

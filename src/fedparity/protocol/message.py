@@ -123,8 +123,8 @@ class SiloSketch:
             If they are not a valid message.
         """
         parts = decode_message(data)
-        kind = _cell_type(parts["kind"])
-        cells = [kind(**cell) for cell in parts.pop("cells")]
+        read = HistogramCell.read if parts["kind"] == "histogram" else SketchedCell.read
+        cells = [read(cell) for cell in parts.pop("cells")]
         return cls(cells=cells, **parts)
 
     def to_bytes(self) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -96,6 +97,11 @@ class SketchedCell:
 
     def _contradiction(self, what: str) -> MessageError:
         return MessageError.contradiction(self.group, what)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> SketchedCell:
+        """Return the cell of what JSON holds."""
+        return cls(**fields)
 
     @classmethod
     def of(cls, group: Group, cell: Cell) -> SketchedCell:
