@@ -34,7 +34,7 @@ MESSAGES = every_message()
 KINDS = {message.schema: message for message in MESSAGES}
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=repr)
+@pytest.mark.parametrize("message", MESSAGES, ids=range(len(MESSAGES)))  # keys differ every time
 def test_a_written_message_is_read_as_it_was(message, tmp_path):
     message.write(tmp_path / "message.json")
 
@@ -44,7 +44,7 @@ def test_a_written_message_is_read_as_it_was(message, tmp_path):
     assert found.to_bytes() == (tmp_path / "message.json").read_bytes()
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=repr)
+@pytest.mark.parametrize("message", MESSAGES, ids=range(len(MESSAGES)))  # keys differ every time
 def test_a_written_message_is_accepted_by_its_schema(message):
     name = message.schema.split("/")[1]
 
