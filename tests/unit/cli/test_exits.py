@@ -6,6 +6,7 @@ from fedparity import errors
 from fedparity.cli.exits import ExitCode, exit_code
 
 EXPECTED = {
+    "BudgetError": ExitCode.REFUSED,
     "DisclosureError": ExitCode.REFUSED,
     "DownloadError": ExitCode.NETWORK,
     "LedgerError": ExitCode.REFUSED,
@@ -13,6 +14,8 @@ EXPECTED = {
     "MissingSiloError": ExitCode.SILO_MISSING,
     "OptionError": ExitCode.USAGE,
     "OutputError": ExitCode.USAGE,
+    "PrivacyError": ExitCode.REFUSED,
+    "RoundError": ExitCode.REFUSED,
     "FedparityError": ExitCode.BUG,
 }
 """All others are of data, plans and messages."""

@@ -58,8 +58,8 @@ def deal(
     if threads == 1:
         return [thread()]
     with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(thread) for _ in range(threads)]
-        try:
+        try:  # from the first thread on: it reads while the others are started
+            futures = [pool.submit(thread) for _ in range(threads)]
             _wait(futures)
         except BaseException:  # Ctrl-C: nobody starts another batch
             tasks.stop()

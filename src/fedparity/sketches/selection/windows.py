@@ -73,11 +73,9 @@ def _of_group(
     even = (counts >= least) & (bucket >= 1) & (bucket <= chosen.inner)
     even &= stage.slots[places] == KEEP
     edge = chosen.low + (bucket - 1) / chosen.scale
-    return (
-        places[even],
-        (edge + (low - margin) / chosen.scale)[even],
-        (edge + (high + margin) / chosen.scale)[even],
-    )
+    with np.errstate(over="ignore"):  # a window that ends beyond the floats is open
+        ends = edge + (low - margin) / chosen.scale, edge + (high + margin) / chosen.scale
+    return places[even], ends[0][even], ends[1][even]
 
 
 def _located(
