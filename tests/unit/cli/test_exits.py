@@ -6,6 +6,7 @@ from fedparity import errors
 from fedparity.cli.exits import ExitCode, exit_code
 
 EXPECTED = {
+    "DatabaseUnreachableError": ExitCode.NETWORK,
     "DisclosureError": ExitCode.REFUSED,
     "DownloadError": ExitCode.NETWORK,
     "LedgerError": ExitCode.REFUSED,
