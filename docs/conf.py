@@ -19,6 +19,7 @@ exclude_patterns = [
     "_build",
     "explanation/privacy-*-table.md",
     "reference/silo-speed-table.md",
+    "reference/source-speed-table.md",
     "reference/k95-table.md",
     "reference/montecarlo-speed-table.md",
 ]

@@ -42,6 +42,9 @@ from fedparity.engines.in_process import simulate
 from fedparity.errors import (
     BudgetError,
     CellError,
+    DatabaseError,
+    DatabaseNameError,
+    DatabaseUnreachableError,
     DisclosureError,
     DocumentError,
     DownloadError,
@@ -104,6 +107,7 @@ from fedparity.sketches.discretised import (
 )
 from fedparity.sketches.levels import midpoints
 from fedparity.sketches.reduce import bin_means, quantile_values
+from fedparity.sources.sql.database_table import DatabaseTable
 from fedparity.version import __version__
 
 __all__ = [
@@ -116,6 +120,10 @@ __all__ = [
     "Cell",
     "CellError",
     "Certificate",
+    "DatabaseError",
+    "DatabaseNameError",
+    "DatabaseTable",
+    "DatabaseUnreachableError",
     "Decomposition",
     "DetectableDisparity",
     "DisclosureError",

@@ -10,13 +10,18 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+import dask.dataframe as dd
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+import sqlalchemy
+from tests import databases
 
+import fedparity as fp
 from fedparity.sketches.records import Faults
 from fedparity.sources.opening import open_records
 from fedparity.sources.plain_csv import PlainCsvTable
@@ -180,6 +185,7 @@ IN_MEMORY = {
     "Arrow in chunks": lambda rows, _: pa.concat_tables(
         _cast(part, race=_DICTIONARY) for part in _parts(rows)
     ),
+    "Dask": lambda rows, _: dd.from_pandas(_nullable(rows), npartitions=3),
     "list of frames": lambda rows, _: [_polars(part) for part in _parts(rows)],
 }
 
@@ -214,14 +220,37 @@ FILES = {
     "a pattern": lambda rows, folder: str(_files(rows, folder) / "**" / "part*.csv"),
 }
 
+DATABASES = {
+    "SQLite": lambda rows, folder: fp.DatabaseTable(
+        f"sqlite:///{databases.sqlite_file(rows, folder)}", table="visits"
+    ),
+    "SQLite, an engine": lambda rows, folder: fp.DatabaseTable(
+        sqlalchemy.create_engine(
+            f"sqlite:///{databases.sqlite_file(rows, folder)}", poolclass=sqlalchemy.pool.NullPool
+        ),
+        table="visits",
+    ),
+    "DuckDB": lambda rows, folder: fp.DatabaseTable(
+        f"duckdb:///{databases.duckdb_file(arrow(rows), folder)}", table="visits"
+    ),
+    "PostgreSQL over ADBC": databases.by_adbc,
+    "PostgreSQL over psycopg": databases.by_psycopg,
+    "PostgreSQL, a query": databases.by_query,
+    "PostgreSQL, a statement of SQLAlchemy": databases.by_engine,
+    "MariaDB": databases.by_pymysql,
+}
+
 ONCE = {
     "iterator of frames": lambda rows, _: (_polars(part) for part in _parts(rows)),
     "iterator of dicts": lambda rows, _: iter([columns(part) for part in _parts(rows)]),
     "Arrow reader": lambda rows, _: arrow(rows).to_reader(max_chunksize=70),
     "Arrow exporter": lambda rows, _: _Exporter(arrow(rows)),
+    "Ibis": lambda rows, _: ibis.polars.connect({"visits": _polars(rows)}).table("visits"),
+    "MariaDB without snapshots": databases.without_snapshot,
 }
 
-SOURCES = IN_MEMORY | FILES | ONCE
+AGAIN = IN_MEMORY | FILES | DATABASES
+SOURCES = AGAIN | ONCE
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.contracts.table_sources import (
+    AGAIN,
     FILES,
-    IN_MEMORY,
     ONCE,
     SOURCES,
     collect,
@@ -172,7 +172,7 @@ def test_whole_numbers_as_labels(make, groups, rows, tmp_path):
     assert reading.records == plain(rows, label=lambda row: label[row["band"]])
 
 
-@pytest.mark.parametrize("make", (IN_MEMORY | FILES).values(), ids=(IN_MEMORY | FILES).keys())
+@pytest.mark.parametrize("make", AGAIN.values(), ids=AGAIN.keys())
 def test_a_second_scan_gives_the_same_records(make, rows, tmp_path):
     records = open_records(make(rows, tmp_path), score="z", group="race", groups=None)
 

@@ -5,7 +5,10 @@ import sys
 
 import pytest
 
-HEAVY = "matplotlib", "numba", "ot", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn"
+HEAVY = (
+    "adbc_driver_manager", "dask", "duckdb", "ibis", "matplotlib", "numba", "ot", "pandas",
+    "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "sqlite3",
+)  # fmt: skip
 
 
 def imported_after(statement):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from fedparity.errors import (
+    DatabaseUnreachableError,
     DisclosureError,
     DownloadError,
     FedparityError,
@@ -41,6 +42,7 @@ class ExitCode(IntEnum):
 
 
 _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
+    (DatabaseUnreachableError, ExitCode.NETWORK),
     (DisclosureError, ExitCode.REFUSED),
     (MissingSiloError, ExitCode.SILO_MISSING),
     (DownloadError, ExitCode.NETWORK),

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from fedparity.cli.database_options import data_of
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.secure_mask_text import dry_run_text
 from fedparity.cli.secure_options import SiloStep, inbox_of, report_written, silo_options
@@ -58,8 +59,13 @@ def mask(context: click.Context, /, **_: object) -> None:
         --score risk --group sex
       fedparity secure mask plan.toml 'visits/*.parquet' inbox --silo aurora \\
         --score risk --group sex --where "year = 2026" --sign aurora.key
+      fedparity secure mask plan.toml inbox --url-file clinic.url --table visits \\
+        --silo aurora --score risk --group sex
     """
     options = dict(context.params)
+    if options["url_file"] is not None:  # then there is no DATA, and all the rest are messages
+        options |= {"data": None, "messages": (options["data"], *options["messages"])}
+    options["data"] = data_of(options)
     ledger = _ledger(options)
     reading = reading_of(options)
     step = SiloStep.of(options | {"force": options["force"] or options["dry_run"]}, "masked")

@@ -9,6 +9,7 @@ import click
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.allocating import deal_rows
 from fedparity.cli.answering import answer, answer_options, check_answer, end
+from fedparity.cli.database_options import data_of
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.engines.in_process import Settings, audit_pooled
@@ -23,7 +24,7 @@ _PLANNED = ("levels", "sketch", "estimator", "order", "review_level", "score_ran
 
 
 @click.command(short_help="Audit one table that has a column of silos.")
-@click.argument("data", type=click.Path())
+@click.argument("data", required=False)
 @click.option("--silo", metavar="COL", help="Column of the silos.")
 @table_options
 @click.option("--plan", type=click.Path(), help="Apply a plan, its disclosure rules included.")
@@ -72,6 +73,7 @@ def simulate(context: click.Context, /, **_: object) -> None:
         --rho 0.8 --silos 5
     """
     options = dict(context.params)
+    options["data"] = data_of(options)
     check_answer(options)
     _check_together(options)
     plan = None if options["plan"] is None else Plan.read(options["plan"])

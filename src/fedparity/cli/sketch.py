@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from fedparity.cli.amounts import byte_count
+from fedparity.cli.database_options import data_of
 from fedparity.cli.file_names import file_name
 from fedparity.cli.noise_text import preview_summary, preview_text, spending_words
 from fedparity.cli.progress import Progress, progress_bar
@@ -37,7 +38,7 @@ class _Target:
 
 @click.command(short_help="Reduce a silo's table to the numbers that may leave.")
 @click.argument("plan", type=click.Path())
-@click.argument("data", type=click.Path())
+@click.argument("data", required=False)
 @click.option("--silo", required=True, metavar="NAME", help="This silo's name in the plan.")
 @table_options
 @click.option(
@@ -75,7 +76,8 @@ class _Target:
 def sketch(context: click.Context, /, **_: object) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
 
-    DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them. Start with
+    DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
+    a database, such as postgresql://user@host/name, with --table or --query. Start with
     --dry-run: it shows all that would leave and writes nothing. A release is entered into
     the ledger, a local file that refuses a second, different release under the same plan:
     $FEDPARITY_LEDGER, or fedparity/ledger.jsonl in the folder for state of this user. Under a
@@ -88,8 +90,11 @@ def sketch(context: click.Context, /, **_: object) -> None:
         --group sex --dry-run
       fedparity sketch plan.toml 'visits/*.parquet' --silo aurora --score risk \\
         --group sex --where "year = 2026" --map F=female --sign aurora.key
+      fedparity sketch plan.toml --url-file clinic.url --table clinic.visits \\
+        --silo aurora --score risk --group sex
     """
     options = dict(context.params)
+    options["data"] = data_of(options)
     plan = Plan.read(options["plan"])
     dry = options["dry_run"]
     target = _target(options)
@@ -180,6 +185,11 @@ def _preview(plan: Plan, options: dict[str, Any]) -> None:
 
 def _how(release: Release) -> str:
     how = release.how
+    if how.way == "in the database":
+        rows = sum(release.records.values())
+        return (
+            f"{rows:,} records, ranked inside {how.kernel} by {how.passes} queries; none was read"
+        )
     passes = f"{how.passes} pass{'' if how.passes == 1 else 'es'}"
     done = f"{how.way}, {passes} with the {how.kernel} kernel"
     if release.spending is not None:  # an exact number of records is not for a log

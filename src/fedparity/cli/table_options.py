@@ -12,6 +12,13 @@ from fedparity.cli.amounts import mapping_of
 __all__ = ["reading_of", "table_options"]
 
 _OPTIONS = (
+    click.option("--table", metavar="NAME", help="Table of a database: NAME or SCHEMA.NAME."),
+    click.option("--query", metavar="SQL", help="One statement that reads, instead of --table."),
+    click.option(
+        "--url-file",
+        metavar="FILE",
+        help="File with the address of a database, instead of DATA; - is the standard input.",
+    ),
     click.option("--score", metavar="COL", help="Column of the scores.  [default: score]"),
     click.option(
         "--group",

@@ -20,6 +20,9 @@
         │   ├── GroupMismatchError   laws and weights that do not name the same groups
         │   └── LabelError           labels of a table that do not fit the groups of a plan
         ├── TableError          a table that cannot be read, or lacks what was asked of it
+        │   └── DatabaseError        a database that refuses what was asked of it
+        │       ├── DatabaseNameError         a table or column that a database does not have
+        │       └── DatabaseUnreachableError  a database that does not answer
         ├── DocumentError       a file that cannot be read, or is not the document it should be
         │   ├── PlanError            a plan that says what it may not, or lacks what it must say
         │   ├── ResultError          a document that is not an audit's result
@@ -39,6 +42,11 @@ silos, groups and counts, never the value of a record: they may leave the buildi
 
 from fedparity.errors.base import FedparityError, InputError
 from fedparity.errors.cells import CellError, FederationError, RecordsError
+from fedparity.errors.databases import (
+    DatabaseError,
+    DatabaseNameError,
+    DatabaseUnreachableError,
+)
 from fedparity.errors.disclosure import DisclosureError, LedgerError
 from fedparity.errors.downloads import DownloadError
 from fedparity.errors.labels import LabelError
@@ -61,6 +69,9 @@ from fedparity.errors.tables import MissingExtraError, TableError
 __all__ = [
     "BudgetError",
     "CellError",
+    "DatabaseError",
+    "DatabaseNameError",
+    "DatabaseUnreachableError",
     "DisclosureError",
     "DocumentError",
     "DownloadError",

@@ -1,4 +1,4 @@
-"""Records to sketches by the way that suits them: in memory, in two scans, or in one pass."""
+"""Records to sketches by the way that suits them: where they are, in memory, in scans, in a pass."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.holding import hold
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.levels import ranks
 from fedparity.sketches.memory import default_memory
+from fedparity.sketches.ranked import MayRank
 from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.dealing import Progress, available_threads, deal
 from fedparity.sketches.selection.kernels import KernelName
@@ -17,8 +20,8 @@ from fedparity.sketches.streaming import StreamSketch
 
 __all__ = ["Effort", "Measured", "Way", "measure"]
 
-Way: TypeAlias = Literal["in memory", "several scans", "one pass"]
-"""``in memory``: read once and held; ``several scans``: read twice or more, with little memory;
+Way: TypeAlias = Literal["in memory", "several scans", "one pass", "in the database"]
+"""``in the database``: ranked there, and not read; ``in memory``: read once and held; ``several scans``: read twice or more, with little memory;
 ``one pass``: records that come once, with a stated error of the ranks beyond the first chunk."""
 
 
@@ -55,10 +58,15 @@ def measure(
 ) -> Measured:
     """Return the sketch of every group: exact, unless the records can be read only once.
 
-    Then records beyond the first chunk are summarised, and the rank error says by how much the
-    result may be off.
+    A source that can rank scores itself is asked first: its records then stay where they are.
+    Of records that can be read only once, those beyond the first chunk are summarised, and the
+    rank error says by how much the result may be off.
     """
     effort = effort or Effort()
+    if kind == "quantile" and isinstance(records, MayRank):
+        found = _where_they_are(records, levels, score_range, effort)
+        if found is not None:
+            return found
     if not records.rescannable:
         return _in_one_pass(records, levels, kind, score_range, effort)
     limit = default_memory() if effort.memory is None else effort.memory
@@ -81,6 +89,32 @@ def measure(
         selected=selected,
         rank_errors=(0.0,) * len(records.groups),
         way="in memory" if resident else "several scans",
+    )
+
+
+def _where_they_are(
+    records: MayRank,
+    levels: Callable[[Census], Sequence[int]],
+    score_range: tuple[float, float] | None,
+    effort: Effort,
+) -> Measured | None:
+    """The same numbers by order statistics that the source finds; None if it cannot."""
+    ranked = records.ranked
+    census = None if ranked is None else ranked.census(score_range)
+    if ranked is None or census is None:
+        return None
+    counts = [int(count) for count in census.counts]
+    values: list[FloatArray | None] = []
+    for group, number in enumerate(levels(census)):
+        if effort.progress is not None:
+            effort.progress(sum(counts[:group]), sum(counts), "ranking in the database")
+        wanted = ranks(counts[group], number) if number and counts[group] else None
+        values.append(None if wanted is None else ranked.order_statistics(group, wanted))
+    asked = 1 + sum(found is not None for found in values)
+    return Measured(
+        selected=Selected(census, tuple(counts), tuple(values), ranked.place, asked),
+        rank_errors=(0.0,) * len(counts),
+        way="in the database",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -91,7 +91,7 @@ def stream_table(data: object) -> StreamTable:
     return StreamTable(data)
 
 
-def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Iterator[BlockTask]:
+def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Generator[BlockTask, None, None]:
     """Yield tasks that read slices of Arrow record batches; small batches are read together."""
     pa = pyarrow("an Arrow stream")
     try:

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from fedparity.errors import MissingExtraError
 
-__all__ = ["polars", "pyarrow"]
+__all__ = ["extra", "installed_pyarrow", "polars", "pyarrow"]
 
 
 def polars(use: str) -> Any:  # noqa: ANN401 -- a module
     """Return polars, which ``use`` needs."""
-    return _extra("polars", use)
+    return extra("polars", use)
 
 
 def pyarrow(use: str, module: str = "pyarrow") -> Any:  # noqa: ANN401 -- a module
     """Return pyarrow, or one of its modules, which ``use`` needs."""
-    return _extra(module, use)
+    return extra(module, use)
 
 
-def _extra(module: str, use: str) -> ModuleType:
+@cache
+def installed_pyarrow() -> Any:  # noqa: ANN401 -- a module
+    """Return pyarrow if it is installed, for what is faster with it and works without."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        return None
+
+
+def extra(module: str, use: str, name: str = "io") -> ModuleType:
+    """Return a module of the extra ``name``, which ``use`` needs."""
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtraError.for_use(module.partition(".")[0], use) from None
+        package = module.partition(".")[0]
+        raise MissingExtraError.for_use(package, use, name) from None

@@ -8,14 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from fedparity.errors import LabelError, OptionError, TableError
+from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
 from fedparity.laws.labels import Group
 from fedparity.sources.arrays import mapping_table, structured_table
 from fedparity.sources.batches import BatchesTable, stream_table
+from fedparity.sources.dask_frame import DaskTable, is_dask_frame
 from fedparity.sources.frames import frame_table
+from fedparity.sources.ibis_expression import IbisTable, is_ibis_table
 from fedparity.sources.labels import Discovery, Listing, Scheme
 from fedparity.sources.paths import UnionTable, path_table
 from fedparity.sources.reader import Missing, Roles, TableRecords
+from fedparity.sources.sql.addresses import is_address
+from fedparity.sources.sql.database_table import DatabaseTable
 from fedparity.sources.table import Table
 from fedparity.sources.where import Condition
 
@@ -42,8 +46,9 @@ def open_records(
     ----------
     data : path, frame, dict of arrays, or iterator of these
         A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, an array
-        with named fields, a frame of pandas, polars or Arrow, anything that exports an Arrow
-        stream, or an iterator of any of these, which is read once.
+        with named fields, a frame of pandas, polars, Arrow, Dask or Ibis, a table of a database
+        (:class:`fedparity.DatabaseTable`), anything that exports an Arrow stream, or an iterator of
+        any of these, which is read once.
     score, group : str
         Names of columns; several for ``group`` make intersections, whose labels are tuples. If
         None, the columns named ``score`` and ``group``.
@@ -106,11 +111,15 @@ def open_table(data: object) -> Table:
     >>> open_table({"risk": [0.1, 0.7], "sex": ["f", "m"]}).columns
     ('risk', 'sex')
     """
+    if isinstance(data, DatabaseTable):
+        return data.open()
     if isinstance(data, str | os.PathLike):
+        if isinstance(data, str) and is_address(data):
+            raise DatabaseError.table_or_query()
         return path_table(data)
     if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
         raise TableError.unsupported("an open file")
-    table = _plain_table(data) or frame_table(data)
+    table = _plain_table(data) or _query_table(data) or frame_table(data)
     if table is None and hasattr(data, "__arrow_c_stream__"):
         table = stream_table(data)
     if table is None and isinstance(data, Iterator):
@@ -129,6 +138,13 @@ def _plain_table(data: object) -> Table | None:
     if isinstance(data, list | tuple) and data:
         return UnionTable(tuple(open_table(part) for part in data))
     return None
+
+
+def _query_table(data: object) -> Table | None:
+    """The table of what runs when it is read; before narwhals, which would collect it whole."""
+    if is_dask_frame(data):
+        return DaskTable(data)
+    return IbisTable(data) if is_ibis_table(data) else None
 
 
 def _named(name: str | None, role: str, table: Table) -> str:

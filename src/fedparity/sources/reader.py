@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Literal
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sources.columns import Block, BoolArray, Numbers
 from fedparity.sources.labels import Listing, Scheme, encode
 from fedparity.sources.memory import MemoryTable
+from fedparity.sources.ranking import RanksTable, TableRanks
 from fedparity.sources.table import BlockTask, Selection, Table
 from fedparity.sources.where import Condition
 
-__all__ = ["Missing", "Roles", "TableRecords"]
+__all__ = ["Missing", "RankingTable", "Roles", "TableRecords"]
 
 Missing = Literal["refuse", "drop"]
 
@@ -39,6 +40,15 @@ class Roles:
         """What a scan has to read."""
         numbers = (self.score,) if self.weight is None else (self.score, self.weight)
         return Selection(numbers=numbers, labels=self.groups, where=self.where)
+
+
+@runtime_checkable
+class RankingTable(Protocol):
+    """A table that may rank scores where it is."""
+
+    def ranks(self, roles: Roles) -> RanksTable | None:
+        """Return what does so for these columns, or None if they have to be read."""
+        ...  # pragma: no cover
 
 
 class _Seen:
@@ -109,6 +119,14 @@ class TableRecords:
         columns = [self.table.column(name) for name in self.roles.groups]
         return len(columns) > 1 or not columns[0].coded
 
+    @property
+    def ranked(self) -> TableRanks | None:
+        """The same records, ranked where they are; None if they have to be read."""
+        if not isinstance(self.table, RankingTable):
+            return None
+        table = self.table.ranks(self.roles)
+        return None if table is None else TableRanks(self, table)
+
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""
         for task in self.table.scan(self.roles.selection):
@@ -118,6 +136,11 @@ class TableRecords:
         """Return how many rows were dropped as allowed, or raise if one may not be."""
         self._seen.refuse_if_none(self.roles)
         return self.judge(faults)
+
+    def accept_counted(self, rows: int, faults: Faults) -> int:
+        """Do what :meth:`accept` does, of rows that were counted and not read."""
+        self._seen.add(rows, rows)
+        return self.accept(faults)
 
     def judge(self, faults: Faults) -> int:
         """Do what :meth:`accept` does, wherever the rows were seen."""

@@ -7,6 +7,7 @@ from fedparity.cli.exits import ExitCode, exit_code
 
 EXPECTED = {
     "BudgetError": ExitCode.REFUSED,
+    "DatabaseUnreachableError": ExitCode.NETWORK,
     "DisclosureError": ExitCode.REFUSED,
     "DownloadError": ExitCode.NETWORK,
     "LedgerError": ExitCode.REFUSED,

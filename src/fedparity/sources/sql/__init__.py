@@ -1,0 +1,1 @@
+"""Databases: tables and queries that are read in one read-only transaction."""

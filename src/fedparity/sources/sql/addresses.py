@@ -1,0 +1,87 @@
+"""Addresses of databases, which may hold a password and are therefore never shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from fedparity.errors import DatabaseError
+
+__all__ = ["Address", "is_address"]
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9_+.\-]*://")
+_SECRETS = "pass", "pwd", "secret", "token", "credential"
+_LOCAL = "sqlite", "duckdb"
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a database, and not the path of a file.
+
+    Examples
+    --------
+    >>> is_address("postgresql://root@127.0.0.1/test"), is_address("visits/2026.csv")
+    (True, False)
+    """
+    return _ADDRESS.match(text) is not None
+
+
+@dataclass(frozen=True)
+class Address:
+    """The URL of a database, as SQLAlchemy writes it.
+
+    Raises
+    ------
+    DatabaseError
+        If it is none; the message shows nothing of it.
+
+    Examples
+    --------
+    >>> Address("postgresql+psycopg://ann:secret@db.example/test")
+    Address(kind='postgresql', driver='psycopg')
+    """
+
+    url: str = field(repr=False)
+    kind: str = field(init=False)
+    """What stands before the ``+`` or the ``://``: ``postgresql``, ``mysql``, ``sqlite``, …"""
+    driver: str | None = field(init=False)
+    """What stands after the ``+``, if anything."""
+
+    def __post_init__(self) -> None:
+        if not is_address(self.url) or any(character.isspace() for character in self.url):
+            raise DatabaseError.bad_address()
+        scheme = self.url.partition("://")[0].lower()
+        kind, _, driver = scheme.partition("+")
+        object.__setattr__(self, "kind", "postgresql" if kind == "postgres" else kind)
+        object.__setattr__(self, "driver", driver or None)
+        self._parts()
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether it holds a password, among its parameters too."""
+        parts = self._parts()
+        # A password with a slash or a hash that is not encoded ends the host too early.
+        strayed = "@" not in parts.netloc and "@" in self.url and self.kind not in _LOCAL
+        named = (name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+        return bool(
+            parts.password or strayed or any(word in name for name in named for word in _SECRETS)
+        )
+
+    @property
+    def file(self) -> str | None:
+        """The path of a database that is one file, or None if it has parameters or no path."""
+        rest = self.url.partition("://")[2]
+        if self.kind not in _LOCAL or "?" in rest or not rest.startswith("/") or len(rest) < 2:
+            return None
+        return rest[1:]
+
+    def with_driver(self, driver: str | None) -> str:
+        """Return the URL with another driver, or with none."""
+        scheme = self.kind if driver is None else f"{self.kind}+{driver}"
+        return f"{scheme}://{self.url.partition('://')[2]}"
+
+    def _parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.url)
+        except ValueError:
+            raise DatabaseError.bad_address() from None

@@ -1,0 +1,127 @@
+"""Ranks inside PostgreSQL: counts and order statistics leave the server, rows do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.laws.arrays import FloatArray
+from fedparity.sources.ranking import IntArray, KeyCounts
+from fedparity.sources.sql.names import quoted
+from fedparity.sources.sql.relations import Relation
+from fedparity.sources.sql.sessions import Session, value_column
+
+if TYPE_CHECKING:
+    from fedparity.sources.reader import Roles
+
+__all__ = ["PostgresqlRanks", "can_rank"]
+
+_NUMBERS = {
+    "bool": "{}::int::float8",
+    **dict.fromkeys(("int2", "int4", "int8", "float4", "float8", "numeric"), "{}::float8"),
+}
+"""How a score becomes the double that reading it would give."""
+_SCORE = quoted("fedparity_score")
+_MOST_KEYS = 256
+"""Combinations of labels beyond which comparing every row with them costs more than reading it."""
+
+
+def can_rank(type_name: str) -> bool:
+    """Return whether scores of this type are ranked inside the server."""
+    return type_name in _NUMBERS
+
+
+class PostgresqlRanks:
+    """The scores of a relation, ranked by ``percentile_disc``.
+
+    It takes the rank to be ⌈fraction · n⌉ in floats, one too high where n·u is whole and rounds
+    up. So the fraction for rank r is (r − ½)/n: half a record away from either neighbour.
+    """
+
+    place = "PostgreSQL"
+
+    def __init__(
+        self, session: Session, relation: Relation, types: Mapping[str, str], roles: Roles
+    ) -> None:
+        self._session, self._relation, self._roles = session, relation, roles
+        self._dialect = relation.dialect
+        self._types = types
+        self._texts: list[tuple[str | None, ...]] = []
+
+    def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
+        """Return how many rows each combination of labels has, or None if there are too many."""
+        columns = len(self._roles.groups)
+        rows = self._session.fetch(self._counting(score_range))
+        if len(rows) > _MOST_KEYS:
+            return None
+        self._texts = [tuple(row[columns : 2 * columns]) for row in rows]
+        labels = [
+            value_column([row[place] for row in rows], name)
+            for place, name in enumerate(self._roles.groups)
+        ]
+        counts = np.array([row[2 * columns :] for row in rows], np.int64).reshape(-1, 4).T
+        return KeyCounts(
+            labels=labels,
+            rows=_row(counts, 0),
+            missing=_row(counts, 1),
+            infinite=_row(counts, 2),
+            outside=_row(counts, 3),
+        )
+
+    def order_statistics(
+        self, keys: Sequence[int], ranks: npt.NDArray[Any], count: int
+    ) -> FloatArray:
+        """Return scores by their ranks among all rows that have one of these keys."""
+        fractions = ",".join(repr((int(rank) - 0.5) / count) for rank in ranks)
+        among = " OR ".join(f"({self._having(self._texts[key])})" for key in keys)
+        found = self._session.fetch(
+            f"SELECT percentile_disc('{{{fractions}}}'::float8[]) "  # noqa: S608 -- all is quoted
+            f"WITHIN GROUP (ORDER BY {_SCORE}) FROM {self._scored()} "
+            f"WHERE {_SCORE} <> 'NaN' AND ({among})"
+        )
+        return np.array(found[0][0], np.float64) + 0.0  # no negative zeros
+
+    def _scored(self) -> str:
+        """The relation with its scores as doubles, and its labels as they are read."""
+        labels = self._relation.expressions(self._roles.groups, self._types)
+        return f"(SELECT {self._number()} AS {_SCORE}, {labels} FROM {self._relation.source}) AS s"  # noqa: S608
+
+    def _number(self) -> str:
+        score = self._roles.score
+        return _NUMBERS[self._types[score]].format(self._dialect.quote(score))
+
+    def _counting(self, score_range: tuple[float, float] | None) -> str:
+        low, high = score_range or (-np.inf, np.inf)
+        names = [self._dialect.quote(name) for name in self._roles.groups]
+        listed = ", ".join([*names, *(f"{name}::text" for name in names)])
+        infinite = f"{_SCORE} IN ('Infinity', '-Infinity')"
+        outside = f"{_SCORE} < '{float(low)!r}' OR {_SCORE} > '{float(high)!r}'"
+        return (
+            f"SELECT {listed}, count(*), "  # noqa: S608 -- all is quoted
+            f"count(*) FILTER (WHERE {_SCORE} IS NULL OR {_SCORE} = 'NaN'), "
+            f"count(*) FILTER (WHERE {infinite}), "
+            f"count(*) FILTER (WHERE {_SCORE} <> 'NaN' AND NOT {infinite} AND ({outside})) "
+            f"FROM {self._scored()} GROUP BY {', '.join(names)} LIMIT {_MOST_KEYS + 1}"
+        )
+
+    def _having(self, texts: Sequence[str | None]) -> str:
+        """The condition on a row to have these labels."""
+        return " AND ".join(
+            f"{self._dialect.quote(name)} IS NULL"
+            if text is None
+            else f"{self._dialect.quote(name)} = {self._literal(name, text)}"
+            for name, text in zip(self._roles.groups, texts, strict=True)
+        )
+
+    def _literal(self, name: str, text: str) -> str:
+        """A label as the server wrote it, given back to it in the same type."""
+        read = self._dialect.read(name, self._types[name])
+        kind = read.rpartition("::")[2] if "::" in read else self._types[name]
+        return f"{quoted(text, chr(39))}::{kind}"
+
+
+def _row(counts: npt.NDArray[np.int64], place: int) -> IntArray:
+    return np.ascontiguousarray(counts[place])

@@ -1,0 +1,232 @@
+"""Ranks inside PostgreSQL: the bits of NumPy, and no row leaves the server."""
+
+import decimal
+
+import numpy as np
+import pytest
+from tests.contracts.table_sources import table_rows
+from tests.databases import POSTGRES, by_adbc, by_psycopg, created, driver, postgres
+
+import fedparity as fp
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.releasing.release import prepare
+from fedparity.sketches.levels import ranks
+from fedparity.sources.opening import open_records
+
+DRIVERS = {"ADBC": by_adbc, "psycopg": by_psycopg}
+every_driver = pytest.mark.parametrize("make", DRIVERS.values(), ids=DRIVERS)
+
+
+def plan(groups=("A", "B"), levels=100, **changes):
+    options = {"title": "t", "groups": groups, "levels": levels, "score_range": (-1e9, 1e9)}
+    return fp.Plan(**{**options, "disclosure": Disclosure.off(), **changes})
+
+
+def release(data, asked, **options):
+    return prepare(data, plan=asked, silo="s", **{"score": "z", "group": "race", **options})
+
+
+def numbers(found):
+    return [
+        (cell.count, None if cell.values is None else cell.values.tolist())
+        for cell in found.sketch.cells
+    ]
+
+
+def columns(rows):
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def series(count, form="float8", draw="random()"):
+    """A table of scores made by the server; group A has all of them."""
+    name = f"SELECT ({draw})::{form} AS z, 'A'::text AS race FROM generate_series(1, {count}) AS i"
+    postgres()
+    return fp.DatabaseTable(POSTGRES, query=name)
+
+
+def test_ranks_are_right_where_the_level_times_n_is_whole():
+    """In floats 0.55 · 100 is 55.00000000000001, and its ceiling 56."""
+    for count in (1, 2, 3, 10, 99, 100, 101, 1000, 20_000):
+        for levels in (1, 10, 50, 100):
+            found = release(series(count, draw="i"), plan(levels=levels))
+
+            assert found.how.way == "in the database"
+            assert ranks(count, levels).tolist() == found.sketch.cells[0].values.tolist()
+
+
+def test_ranks_are_right_for_a_million_records():
+    found = release(series(10**6, draw="(i::int8 * 7919) % 1000003"), plan(levels=1000))
+    scores = np.sort(np.arange(1, 10**6 + 1) * 7919 % 1000003)
+
+    assert scores[ranks(10**6, 1000) - 1].tolist() == found.sketch.cells[0].values.tolist()
+
+
+@every_driver
+@pytest.mark.parametrize(
+    "form", ["float8", "float4", "numeric", "numeric(12,5)", "int2", "int8", "bool"]
+)
+def test_every_type_has_the_bits_of_reading_it(make, form):
+    """Ranked inside the server, read from it, and NumPy: three ways, one answer."""
+    draw = np.random.default_rng(3)
+    whole = form.startswith(("int", "bool"))
+    values = (
+        draw.integers(0, 2 if form == "bool" else 300, 500) if whole else draw.normal(size=500)
+    )
+    rows = [
+        {"z": decimal.Decimal(repr(value)) if "numeric" in form else value, "race": "AB"[at % 2]}
+        for at, value in enumerate(values.tolist())
+    ]
+    if form == "bool":
+        rows = [{**row, "z": bool(row["z"])} for row in rows]
+    data = make_typed(make, rows, form)
+
+    ranked = release(data, plan(levels=9))
+    read = release(data, plan(levels=9), where="race <> ''")
+
+    assert (ranked.how.way, read.how.way) == ("in the database", "in memory")
+    assert numbers(ranked) == numbers(read) == numbers(release(stored(rows, form), plan(levels=9)))
+
+
+def by(make, **what):
+    """A table or query, read by the driver of our choice."""
+    return fp.DatabaseTable(driver(POSTGRES, "adbc" if make is by_adbc else "psycopg"), **what)
+
+
+def make_typed(make, rows, form):
+    name = created(postgres(), rows, {"z": form})
+    return by(make, table=name)
+
+
+def stored(rows, form):
+    """What the server stores of the values, as NumPy knows it."""
+    table = columns(rows)
+    if form == "float4":
+        table["z"] = np.array(table["z"], np.float32)
+    elif form == "numeric(12,5)":
+        table["z"] = [round(value, 5) for value in table["z"]]
+    return table
+
+
+@every_driver
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": ("A", "B", "O'Neil", "Ż, x")},
+        {"groups": ("A", "rest"), "mapping": {"B": "A"}, "other": "rest"},
+        {"groups": ("A", "B", "O'Neil", "Ż, x", "unknown"), "missing": "drop"},
+        {"groups": ("A", "B", "O'Neil", "Ż, x"), "missing": "drop", "mapping": {"": "B"}},
+        {"groups": (("f", 1), ("m", 2), ("f", 10), ("m", 1), ("f", 2), ("m", 10)),
+         "group": ("sex", "band"), "missing": "drop"},
+        {"groups": (True, False), "group": "smoker", "missing": "drop"},
+        {"groups": ("A", "B", "O'Neil", "Ż, x", "nobody"), "missing": "drop", "mapping": {"": "B"}},
+        {"groups": ("A", "B")},
+        {"groups": ("A", "B", "O'Neil", "Ż, x"), "missing": "drop"},
+        {"groups": ("f", "m"), "group": "sex"},
+        {"groups": ("f", "m"), "group": "sex", "missing": "drop", "score_range": (-1, 1)},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+def test_labels_and_faults_are_those_of_reading(make, options, gaps):
+    """The same groups, the same rows dropped, the same refusal in the same words."""
+    rows = table_rows(seed=7, scores=gaps, labels=gaps)
+    options = dict(options)
+    asked = plan(options.pop("groups"), levels=7, score_range=options.pop("score_range", (-9, 9)))
+
+    def outcome(data):
+        try:
+            found = release(data, asked, **options)
+        except fp.FedparityError as error:
+            return str(error)
+        return numbers(found), found.sketch.rows_dropped
+
+    assert outcome(columns(rows)) == outcome(make(rows))
+
+
+@every_driver
+@pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("form", ["float8", "float4", "numeric"])
+@pytest.mark.parametrize("missing", ["refuse", "drop"])
+def test_scores_that_are_not_finite_are_refused_as_by_numpy(make, value, form, missing):
+    postgres()
+    rows = (value, "A"), ("0.5", "B"), ("0.25", "A")
+    selects = [f"SELECT '{score}'::{form} AS z, '{label}' AS race" for score, label in rows]
+    data = by(make, query=" UNION ALL ".join(selects))
+
+    def outcome(source):
+        try:
+            return numbers(release(source, plan(levels=2), missing=missing))
+        except fp.FedparityError as error:
+            return str(error)
+
+    plain = {"z": [float(score) for score, _ in rows], "race": [label for _, label in rows]}
+    assert outcome(plain) == outcome(data)
+
+
+@every_driver
+def test_labels_of_every_type_are_the_same_text(make):
+    """Numbers, enumerations, padded characters: a group of the plan fits them as in a file."""
+    postgres()
+    forms = {
+        "0.5::float8": "0.5", "3::numeric": 3, "2.5::numeric": "2.5", "'ab'::char(5)": "ab",
+        "'x'::varchar": "x", "7::int2": 7, "true": True, "'a\\b''c'::text": "a\\b'c",
+        "'6b1d9a3e-0000-0000-0000-000000000000'::uuid": "6b1d9a3e-0000-0000-0000-000000000000",
+    }  # fmt: skip
+    for literal, label in forms.items():
+        data = by(
+            make,
+            query=f"SELECT 0.5::float8 AS z, {literal} AS race FROM generate_series(1, 3)",
+        )
+        asked = plan((label, "none"), levels=1)
+
+        assert numbers(release(data, asked)) == [(3, [0.5]), (0, None)]
+        assert numbers(release(data, asked, where="z > 0")) == [(3, [0.5]), (0, None)]
+
+
+def test_too_many_labels_are_read_instead():
+    postgres()
+    query = "SELECT i::float8 AS z, i % 300 AS race FROM generate_series(1, 900) AS i"
+    data = fp.DatabaseTable(POSTGRES, query=query)
+
+    found = release(data, plan(tuple(range(300)), levels=1))
+
+    assert found.how.way == "in memory"
+    assert [cell.count for cell in found.sketch.cells] == [3] * 300
+
+
+@pytest.mark.parametrize(
+    "options", [{"weight": "w"}, {"where": "age > 0"}, {"asked": plan(sketch="mean")}], ids=str
+)
+def test_what_the_server_cannot_rank_is_read(options):
+    rows = [row for row in table_rows() if row["race"] in ("A", "B")]
+    asked = options.pop("asked", plan())
+
+    found = release(by_adbc(rows), asked, **options)
+
+    assert found.how.way == "in memory"
+    assert numbers(release(columns(rows), asked, **options)) == numbers(found)
+
+
+def test_no_row_leaves_the_server(monkeypatch):
+    """Only counts and the numbers of the sketch are fetched, and nothing is streamed."""
+    rows = [row for row in table_rows(400) if row["race"] in ("A", "B")]
+    table = open_records(by_adbc(rows), score="z", group="race", groups=("A", "B")).table
+    session = table._session  # noqa: SLF001 -- to listen in
+    fetched = []
+    fetch = session.fetch
+    monkeypatch.setattr(session, "fetch", lambda sql: fetched.append(fetch(sql)) or fetched[-1])
+    monkeypatch.setattr(session, "stream", None)
+    monkeypatch.setattr(fp.DatabaseTable, "open", lambda _: table)
+
+    release(by_adbc(rows), plan(levels=5))
+
+    assert sum(len(answer) for answer in fetched) == 2 + 1 + 1
+    assert [len(answer[0][0]) for answer in fetched[1:]] == [5, 5]
+
+
+def test_an_empty_table_is_refused_in_the_words_of_other_tables():
+    postgres()
+    data = fp.DatabaseTable(POSTGRES, query="SELECT 1.0 AS z, 'A' AS race WHERE 1 = 0")
+
+    with pytest.raises(fp.TableError, match="the table has no row"):
+        release(data, plan())
