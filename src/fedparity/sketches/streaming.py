@@ -168,6 +168,7 @@ class StreamSketch:
             levels,
             kind=kind,
             score_range=self.score_range,
+            levels_hint=self.resolution,
             kernel=self.kernel,
             threads=self.threads,
         )

@@ -52,5 +52,5 @@ def first_map(sample: FloatArray, records: Records, levels_hint: int, tuning: Tu
     most = tuning.buckets // max(1, len(records.groups))
     wanted = _FINE if levels_hint > _MANY_LEVELS else _COARSE
     if rows is not None:
-        wanted = min(wanted, rows // 64)
+        wanted = min(wanted, rows // 32)
     return choose_map(sample, int(max(64, min(wanted, most))))
