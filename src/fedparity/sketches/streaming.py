@@ -83,6 +83,7 @@ class StreamSketch:
         check_levels(self.resolution)
         check_levels(self.chunk)
         self.groups = tuple(self.groups)
+        self.waiting.capacity = self.chunk
         self.counts = self.counts or [0] * len(self.groups)
         self.squares = self.squares or [0.0] * len(self.groups)
         self.summaries = self.summaries or [[] for _ in self.groups]

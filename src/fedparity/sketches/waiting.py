@@ -21,8 +21,8 @@ _BLOCK = 1 << 20
 class WaitingRoom:
     """Copies of batches, one after the other; whoever made a batch may use its memory again.
 
-    The room grows as it fills, and keeps its memory when it is emptied: fresh memory costs more
-    than a copy. Only what waits is pickled.
+    The room keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
+    asked for at once and used as it fills. Only what waits is pickled.
 
     Examples
     --------
@@ -32,6 +32,8 @@ class WaitingRoom:
     (2, [[0.1, 0.9]])
     """
 
+    capacity: int = 0
+    """Records that are expected; more find room, too."""
     size: int = 0
     """Records that wait."""
     _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
@@ -65,14 +67,15 @@ class WaitingRoom:
         column = self._columns.get(name, np.empty(0, dtype))
         wide = np.promote_types(column.dtype, dtype)
         if column.size < size or column.dtype != wide:
-            grown = np.empty(max(size, 2 * column.size), wide)
+            grown = np.empty(max(size, self.capacity, 2 * column.size), wide)
             grown[: self.size] = column[: self.size]
             self._columns[name] = column = grown
         return column
 
     def __getstate__(self) -> dict[str, Any]:
         filled = {name: column[: self.size].copy() for name, column in self._columns.items()}
-        return {"size": self.size, "_columns": filled}
+        return {"capacity": self.capacity, "size": self.size, "_columns": filled}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.size, self._columns = state["size"], state["_columns"]
+        self.capacity, self.size = state["capacity"], state["size"]
+        self._columns = state["_columns"]

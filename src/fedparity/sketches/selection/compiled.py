@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["compile_loop", "count", "count_weighted", "gather", "gather_weighted"]
+__all__ = ["compile_loop", "count", "count_weighted", "gather", "gather_weighted", "sort"]
 
 BLOCK = 1 << 12
 _SKIP, _KEEP, _CANDIDATE, _SUM, _WINDOWED = 0, 1, 2, 3, 4
@@ -19,6 +19,8 @@ _MANTISSA = np.int64((1 << 52) - 1)
 _LIMB = np.uint64(0xFFFFFFFF)
 _REST = np.uint64((1 << 48) - 1)
 _SIGN = np.uint64(1 << 63)
+_DIGIT, _DIGITS = 11, 6
+"""Bits of a digit, and digits of a key of 64 bits."""
 _LOW_27 = np.int64((1 << 27) - 1)
 
 
@@ -264,3 +266,38 @@ def gather_weighted(
             kept_weights[kept] = weight
             kept += 1
     return kept
+
+
+@compile_loop
+def _flip(bits):
+    """A key that orders as the float of these bits does."""
+    return ~bits if bits & _SIGN else bits | _SIGN
+
+
+@compile_loop
+def sort(bits, spare):
+    """Sort floats, given by their bits, digit by digit from the lowest; ``spare`` is as large."""
+    size = 1 << _DIGIT
+    low = np.uint64(size - 1)
+    starts = np.zeros((_DIGITS, size), dtype=np.int64)
+    for i in range(bits.size):
+        key = _flip(bits[i])
+        bits[i] = key
+        for digit in range(_DIGITS):
+            starts[digit, (key >> np.uint64(_DIGIT * digit)) & low] += 1
+    for digit in range(_DIGITS):
+        own = starts[digit]
+        if own.max() == bits.size:  # all have the same digit here
+            continue
+        total = 0
+        for value in range(size):
+            total, own[value] = total + own[value], total
+        shift = np.uint64(_DIGIT * digit)
+        for i in range(bits.size):
+            value = (bits[i] >> shift) & low
+            spare[own[value]] = bits[i]
+            own[value] += 1
+        bits[:] = spare
+    for i in range(bits.size):
+        key = bits[i]
+        bits[i] = key ^ _SIGN if key & _SIGN else ~key

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 
 from fedparity.errors import OptionError
 from fedparity.errors.tables import MissingExtraError
+from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection.bucket_maps import BucketMap
 from fedparity.sketches.selection.numpy_kernel import NumpyKernel
@@ -44,6 +45,10 @@ class Kernel(Protocol):
         bag: Bag,
     ) -> None:
         """Keep the records of a batch, or add them to sums, as the rules say."""
+        ...  # pragma: no cover
+
+    def sort(self, scores: FloatArray) -> None:
+        """Put finite scores in increasing order, where they are."""
         ...  # pragma: no cover
 
 

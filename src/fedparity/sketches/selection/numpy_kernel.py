@@ -45,6 +45,10 @@ class NumpyKernel:
         for block in _blocks(batch):
             gather_places(self._places(chosen, block, bounds, None), block, rules, bag)
 
+    def sort(self, scores: FloatArray) -> None:
+        """Put finite scores in increasing order, where they are."""
+        scores.sort()
+
     def _places(
         self, chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None
     ) -> Integers:

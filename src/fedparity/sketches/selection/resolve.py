@@ -92,23 +92,20 @@ class Resolver:
         )
 
     def _order_by_group(self) -> None:
-        """Sort the kept records of each group, without weights; batches are given up as they go."""
+        """Sort the kept records of each group, without weights."""
         if self.run.records.weighted:
             return
-        parts: list[list[FloatArray]] = [[] for _ in self.last.targets]
-        while self.bag.kept:
-            batch = self.bag.kept.pop()
-            for group, own in enumerate(parts):
-                own.append(batch.scores[batch.codes == group])
+        scores = _joined([batch.scores for batch in self.bag.kept])
+        codes = _joined([batch.codes for batch in self.bag.kept])
+        self.bag.kept.clear()
 
         def ordered(group: int) -> FloatArray:
-            scores = _joined(parts[group])
-            parts[group].clear()
-            scores.sort()
-            return scores
+            own: FloatArray = scores[codes == group]
+            self.run.kernel.sort(own)
+            return own
 
         with ThreadPoolExecutor(self.run.threads) as pool:
-            self._ordered.extend(pool.map(ordered, range(len(parts))))
+            self._ordered.extend(pool.map(ordered, range(len(self.last.targets))))
 
     def _own_atoms(self, group: int) -> Integers:
         """Positions of the candidates of one group that were met, in order of score."""
