@@ -5,7 +5,7 @@
     python benchmarks/silo.py --write      also writes the table of the documentation
 
 Every measurement has a process of its own, in which methods of less than a second run up to three
-times; methods take turns, for three rounds; the best run counts.
+times; methods take turns, for five rounds; the best run counts.
 The bars are ratios of one run of this command. It ends with exit code 1 if one is missed.
 """
 
@@ -231,7 +231,7 @@ def main() -> None:
     """Run all comparisons."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=float, default=1e8)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
         "--only", choices=("memory", "parquet", "csv", "labels", "streams", "growth")
     )
