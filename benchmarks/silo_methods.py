@@ -23,7 +23,7 @@ from fedparity.releasing.measuring import Effort
 from fedparity.releasing.release import release_records
 from fedparity.sketches.levels import midpoints, ranks
 from fedparity.sketches.records import ArrayRecords, Batch
-from fedparity.sketches.selection.kernels import KernelName
+from fedparity.sketches.selection.kernels import KernelName, choose_kernel
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.sources.opening import open_records
@@ -168,6 +168,7 @@ def _compile() -> None:
     codes = np.zeros(_WARM_UP, dtype=np.uint8)
     records = ArrayRecords((0, 1), np.random.default_rng(0).random(_WARM_UP), codes)
     select(records, lambda _: [3, 3], kernel="numba")
+    choose_kernel("numba", None).sort(np.random.default_rng(0).random(_WARM_UP))
 
 
 def decode_floor(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001

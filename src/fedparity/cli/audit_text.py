@@ -10,6 +10,7 @@ from fedparity.cli.fitting import cut, left, right, wrapped
 from fedparity.cli.silo_lines import silo_lines
 from fedparity.diagnostics.intervals import Interval
 from fedparity.report.numbers import amount, counted, number, percent, share_of, span, told_apart
+from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.answers import chance, size
 from fedparity.report.sentences.naming import group_words, symbol
 from fedparity.report.sentences.sources import (
@@ -66,7 +67,7 @@ def _measures(result: AuditResult, width: int) -> list[str]:
     found, often = result.disparity, f"{percent(result.confidence)} interval"
     rows = [
         (f"Disparity {symbol('G', result)}", found.value, found.interval, often),
-        ("  certificate", None, found.certificate, "given the sketches"),
+        ("  certificate", None, found.certificate, given_words(result)),
     ]
     if found.outer != found.certificate:
         rows.append(("  outer bounds", None, found.outer, "and all that is missing"))

@@ -89,9 +89,10 @@ def _intervals(result: AuditResult) -> tuple[Interval, Interval, Interval, Inter
 
 
 def _rows(result: AuditResult) -> list[BarRow]:
+    noisy = "dp" in str(result.guarantee.get("mode"))
     names = (
         ("interval", f"{100 * result.confidence:.3g} % interval", "chance of sampling"),
-        ("certificate", "certificate", "error of the sketches"),
+        ("certificate", "certificate", "noise and bins" if noisy else "error of the sketches"),
         ("outer", "outer bounds", "and what is missing"),
         ("combined", "combined", "all errors together"),
     )

@@ -9,6 +9,7 @@ from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.intervals import Interval
 from fedparity.report.numbers import amount, number, percent, span, stated
+from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.naming import group_words, symbol
 
 __all__ = [
@@ -46,7 +47,7 @@ def measures(result: AuditResult) -> list[Measure]:
             f"Disparity {symbol('G', result)}", number(found.value), span(found.interval), often
         ),
         Measure("all errors counted", "", span(found.combined), "what the verdict compares"),
-        Measure("certificate", "", span(found.certificate), "given the sketches"),
+        Measure("certificate", "", span(found.certificate), given_words(result)),
     ]
     if found.outer != found.certificate:
         rows.append(Measure("outer bounds", "", span(found.outer), "and all that is missing"))

@@ -5,7 +5,9 @@ import dataclasses
 import pytest
 from tests.report_results import noisy_result, plain_result, summed_result
 
+from fedparity.cli.audit_text import audit_text
 from fedparity.report import sentences
+from fedparity.report.tables import measures
 
 GUARANTEES = {
     "rules off": ({"mode": "none"}, "No noise was added. No disclosure rule was applied."),
@@ -77,3 +79,12 @@ def test_noise_is_an_error_of_its_own():
     assert "as noise can be anything" in sentences.explain_accuracy(result)
     assert "noisy numbers of records in 32 bins" in sentences.explain_privacy(result)
     assert "Limits of the protection: m silos, m epsilon." in sentences.explain_privacy(result)
+
+
+def test_tables_say_what_the_certificate_takes_as_given():
+    """With noise it is no proof from the sketches, in the terminal and in tables alike."""
+    for result, words in ((plain_result(), "given the sketches"), (noisy_result(), "given noise")):
+        table = next(row for row in measures(result) if row.name == "certificate")
+
+        assert table.meaning.startswith(words)
+        assert words in audit_text(result)

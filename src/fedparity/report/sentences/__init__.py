@@ -6,7 +6,12 @@ numbers are those of the result, written by :mod:`fedparity.report.numbers`.
 
 from __future__ import annotations
 
-from fedparity.report.sentences.accuracy import explain_accuracy, explain_laws, levels_words
+from fedparity.report.sentences.accuracy import (
+    explain_accuracy,
+    explain_laws,
+    given_words,
+    levels_words,
+)
 from fedparity.report.sentences.alone import explain_alone, explain_influence, seen_alone
 from fedparity.report.sentences.answers import chance, headline, how_certain, how_large, size
 from fedparity.report.sentences.missing import is_complete, what_is_missing
@@ -25,6 +30,7 @@ __all__ = [
     "explain_influence",
     "explain_laws",
     "explain_privacy",
+    "given_words",
     "group_words",
     "groups_words",
     "headline",

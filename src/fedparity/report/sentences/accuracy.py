@@ -13,7 +13,7 @@ from fedparity.report.sentences.naming import (
     symbol,
 )
 
-__all__ = ["explain_accuracy", "explain_laws", "levels_words"]
+__all__ = ["explain_accuracy", "explain_laws", "given_words", "levels_words"]
 
 
 def explain_laws(result: AuditResult) -> str:
@@ -92,16 +92,19 @@ def explain_accuracy(result: AuditResult) -> str:
     return " ".join(filter(None, sentences))
 
 
+def given_words(result: AuditResult) -> str:
+    """Return what the certificate takes as given, for a table."""
+    return "given noise and bins" if has_noise(result) else "given the sketches"
+
+
 def _certificate(result: AuditResult) -> str:
     ends = f"Certificate, {span(result.disparity.certificate)}: what the raw data"
     if has_noise(result):
         return (
-            f"{ends} could be, given noise and bins; at {percent(result.confidence)}, as noise can "
+            f"{ends} could be, {given_words(result)}; at {percent(result.confidence)}, as noise can "
             "be anything."
         )
-    return (
-        f"{ends} of the released cells could be, given the sketches; a proof, not a probability."
-    )
+    return f"{ends} of the released cells could be, {given_words(result)}; a proof, not a probability."
 
 
 def _outer(result: AuditResult) -> str:
