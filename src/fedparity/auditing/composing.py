@@ -10,12 +10,7 @@ from fedparity.auditing.curves import group_curves, silo_quantiles
 from fedparity.auditing.parts import (
     AttributionResult,
     DecompositionResult,
-    DisparityResult,
-    GroupResult,
-    HeterogeneityResult,
-    PairResult,
     PartIntervals,
-    PlanSummary,
     SiloInfluenceResult,
     SiloResult,
     StandIn,
@@ -24,15 +19,19 @@ from fedparity.auditing.parts import (
 from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.stated_guarantee import stated_guarantee
 from fedparity.auditing.unseen import Unseen, silo_note
+from fedparity.auditing.whole import (
+    disparity_result,
+    group_results,
+    heterogeneity_result,
+    pair_results,
+    plan_summary,
+)
 from fedparity.diagnostics.assessment import Assessment
 from fedparity.diagnostics.attribution import Attribution
-from fedparity.diagnostics.certificate import Certificate
 from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms
 from fedparity.diagnostics.influence import SiloInfluence
-from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.local import LocalAudit
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import mixtures
 from fedparity.federated.pairs import Pair
 from fedparity.laws.labels import Group, Silo
 from fedparity.protocol.frozen import FrozenMapping
@@ -65,26 +64,14 @@ def compose(found: Findings) -> AuditResult:
     assessment = found.assessment
     return AuditResult(
         schema=SCHEMA,
-        plan=_plan(found.plan),
+        plan=plan_summary(found.plan),
         silos_received=tuple(message.silo for message in found.messages),
         silos_missing=found.unseen.silos_missing,
         n=found.federation.counts.sum().item(),
-        groups=_groups(found.federation),
-        disparity=_disparity(found),
-        heterogeneity=HeterogeneityResult(
-            value=assessment.heterogeneity.value,
-            interval=assessment.heterogeneity.interval,
-            corrected=assessment.heterogeneity.corrected,
-        ),
-        pairs=tuple(
-            PairResult(
-                groups=pair.groups,
-                wasserstein=pair.wasserstein,
-                cramer=pair.cramer,
-                mean_gap=pair.mean_gap,
-            )
-            for pair in found.pairs
-        ),
+        groups=group_results(found.federation),
+        disparity=disparity_result(found.plan, assessment),
+        heterogeneity=heterogeneity_result(assessment),
+        pairs=pair_results(found.pairs),
         decomposition=_decomposition(found),
         attribution=_attribution(found),
         silos=_silos(found),
@@ -99,49 +86,6 @@ def compose(found: Findings) -> AuditResult:
         value_error=found.value_error,
         unseen={group: most for group, most in found.unseen.most.items() if most},
     )
-
-
-def _plan(plan: Plan) -> PlanSummary:
-    return PlanSummary(
-        title=plan.title,
-        digest=plan.digest,
-        levels=plan.levels if plan.privacy is None else plan.grid.bins,
-        sketch=plan.message_kind,
-        estimator=plan.estimator,
-        order=plan.order,
-        score_range=Interval(*plan.score_range),
-        trim=plan.trim,
-    )
-
-
-def _groups(federation: Federation) -> tuple[GroupResult, ...]:
-    laws = mixtures(federation)
-    totals = federation.count_table.sum(axis=0).tolist()
-    return tuple(
-        GroupResult(group=group, n=n, share=share, mean=float(laws[group].mean))
-        for group, n, share in zip(
-            federation.groups, totals, federation.shares.tolist(), strict=True
-        )
-    )
-
-
-def _disparity(found: Findings) -> DisparityResult:
-    disparity, level = found.assessment.disparity, found.plan.review_level
-    return DisparityResult(
-        value=disparity.value,
-        interval=disparity.interval,
-        certificate=_ends(disparity.certificate),
-        p_value=disparity.p_value,
-        verdict=disparity.verdict(level),
-        outer=_ends(disparity.outer),
-        combined=disparity.combined,
-        corrected=disparity.corrected,
-        review_level=level,
-    )
-
-
-def _ends(certificate: Certificate) -> Interval:
-    return Interval(certificate.lower, certificate.upper)
 
 
 def _decomposition(found: Findings) -> DecompositionResult:

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
+from fedparity.experiments.copula import cut_ranks, cut_values, normal_quantiles
 from fedparity.experiments.correlations import pearson, spearman
 from fedparity.functionals.groups import encode
 from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
 
-__all__ = ["Allocation", "Cut", "Regime", "allocate"]
+__all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]
 
 Regime: TypeAlias = Literal["random", "positive", "negative"]
 """``random``: scores play no part; ``positive``: every group is sorted the same way;
@@ -113,7 +114,7 @@ def allocate(
     >>> abs(allocate(scores, silos=5, seed=1).spearman) < 0.1
     True
     """
-    _check_options(silos, regime, rho, cut)
+    check_allocation(silos, regime, rho, cut)
     random = _generator(seed)
     values = as_scores(scores)
     check_magnitude(values, "scores")
@@ -129,7 +130,7 @@ def allocate(
     for code in range(len(labels)):
         own = np.flatnonzero(codes == code)
         counts = np.bincount(baseline[own], minlength=silos)
-        dealt[own] = (_cut_values if cut == "paper" else _cut_ranks)(latent[own], counts)
+        dealt[own] = (cut_values if cut == "paper" else cut_ranks)(latent[own], counts)
     return _allocation(values, dealt, silos)
 
 
@@ -144,32 +145,9 @@ def _latent(scores: FloatArray, rho: float, random: np.random.Generator) -> Floa
     noise = random.normal(size=scores.size)
     levels = np.arange(1, scores.size + 1) / (scores.size + 1)
     latent = np.empty(scores.size)
-    latent[order] = rho * _normal_quantiles(levels)
+    latent[order] = rho * normal_quantiles(levels)
     latent += np.sqrt(1 - rho**2) * noise
     return latent
-
-
-def _cut_values(latent: FloatArray, counts: IntArray) -> IntArray:
-    """The silo of each record of a group, cut where the share of the baseline is reached."""
-    ends = _normal_quantiles(np.cumsum(counts[:-1]) / counts.sum())
-    return np.searchsorted(ends, latent, side="left")
-
-
-def _cut_ranks(latent: FloatArray, counts: IntArray) -> IntArray:
-    """The silo of each record of a group, each getting as many as in the baseline."""
-    dealt = np.empty(latent.size, dtype=np.int64)
-    dealt[np.argsort(latent, kind="stable")] = np.repeat(np.arange(counts.size), counts)
-    return dealt
-
-
-def _normal_quantiles(levels: FloatArray) -> FloatArray:
-    r""":math:`\Phi^{-1}` of levels from 0 to 1, infinite at both ends."""
-    from statistics import NormalDist  # noqa: PLC0415 -- slow to import
-
-    quantiles = np.where(levels > 0, np.inf, -np.inf)
-    inside = (levels > 0) & (levels < 1)
-    quantiles[inside] = np.fromiter(map(NormalDist().inv_cdf, levels[inside].tolist()), float)
-    return quantiles
 
 
 def _groups(groups: object, size: int) -> tuple[tuple[Group, ...], IntArray]:
@@ -206,7 +184,8 @@ def _generator(seed: object) -> np.random.Generator:
     )
 
 
-def _check_options(silos: object, regime: str, rho: object, cut: str) -> None:
+def check_allocation(silos: object, regime: str, rho: object, cut: str) -> None:
+    """Raise an OptionError if an option of an allocation is out of its range."""
     if isinstance(silos, bool) or not isinstance(silos, int | np.integer) or silos < 1:
         raise OptionError(
             f"silos must be a whole number of at least 1, not {silos!r}.",

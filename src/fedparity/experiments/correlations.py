@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["mean_ranks", "pearson", "spearman"]
+__all__ = ["centred", "mean_ranks", "pearson", "spearman"]
 
 
 def pearson(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float | None:
@@ -22,7 +22,7 @@ def pearson(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float | None:
     >>> round(pearson(np.array([0.1, 0.2, 0.9]), np.array([0, 1, 1])), 6)
     0.59604
     """
-    x, y = _centred(first), _centred(second)
+    x, y = centred(first), centred(second)
     if x is None or y is None:
         return None
     both = np.sum(x * y) / np.sqrt(np.sum(x * x) * np.sum(y * y))
@@ -53,8 +53,8 @@ def mean_ranks(values: npt.NDArray[Any]) -> FloatArray:
     return middle[position]
 
 
-def _centred(values: npt.NDArray[Any]) -> FloatArray | None:
-    """The values around their mean, the farthest at distance 1; None if they are all the same."""
+def centred(values: npt.NDArray[Any]) -> FloatArray | None:
+    """Return values around their mean, the farthest at distance 1; None if they are all the same."""
     if values.min() == values.max():
         return None
     centred: FloatArray = values - values.mean(dtype=np.float64)

@@ -6,12 +6,7 @@ from fedparity.auditing.curves import group_curves
 from fedparity.auditing.parts import (
     AttributionResult,
     DecompositionResult,
-    DisparityResult,
-    GroupResult,
-    HeterogeneityResult,
-    PairResult,
     PartIntervals,
-    PlanSummary,
     SiloInfluenceResult,
     SiloResult,
     TermIntervals,
@@ -20,9 +15,13 @@ from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.secure.guarantee import guarantee, sum_warnings
 from fedparity.auditing.secure.measuring import Measured
 from fedparity.auditing.secure.opening import SecureSum
-from fedparity.diagnostics.intervals import Interval
-from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import mixtures
+from fedparity.auditing.whole import (
+    disparity_result,
+    group_results,
+    heterogeneity_result,
+    pair_results,
+    plan_summary,
+)
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.plan import Plan
 from fedparity.version import SOFTWARE
@@ -37,26 +36,14 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
     assessment = found.assessment
     return AuditResult(
         schema=SCHEMA,
-        plan=_plan(plan),
+        plan=plan_summary(plan),
         silos_received=opened.survivors,
         silos_missing=opened.dropped,
         n=found.federation.counts.sum().item(),
-        groups=_groups(found.federation),
-        disparity=_disparity(plan, found),
-        heterogeneity=HeterogeneityResult(
-            value=assessment.heterogeneity.value,
-            interval=assessment.heterogeneity.interval,
-            corrected=assessment.heterogeneity.corrected,
-        ),
-        pairs=tuple(
-            PairResult(
-                groups=pair.groups,
-                wasserstein=pair.wasserstein,
-                cramer=pair.cramer,
-                mean_gap=pair.mean_gap,
-            )
-            for pair in found.pairs
-        ),
+        groups=group_results(found.federation),
+        disparity=disparity_result(plan, assessment),
+        heterogeneity=heterogeneity_result(assessment),
+        pairs=pair_results(found.pairs),
         decomposition=_decomposition(found),
         attribution=_attribution(opened, found),
         silos=tuple(_silo(plan, silo) for silo in opened.survivors),
@@ -70,45 +57,6 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
         federation=found.federation,
         value_error=plan.grid.widest,
         unseen=found.unseen,
-    )
-
-
-def _plan(plan: Plan) -> PlanSummary:
-    return PlanSummary(
-        title=plan.title,
-        digest=plan.digest,
-        levels=plan.grid.bins,
-        sketch=plan.message_kind,
-        estimator=plan.estimator,
-        order=plan.order,
-        score_range=Interval(*plan.score_range),
-        trim=plan.trim,
-    )
-
-
-def _groups(federation: Federation) -> tuple[GroupResult, ...]:
-    laws = mixtures(federation)
-    totals = federation.count_table.sum(axis=0).tolist()
-    return tuple(
-        GroupResult(group=group, n=n, share=share, mean=float(laws[group].mean))
-        for group, n, share in zip(
-            federation.groups, totals, federation.shares.tolist(), strict=True
-        )
-    )
-
-
-def _disparity(plan: Plan, found: Measured) -> DisparityResult:
-    disparity = found.assessment.disparity
-    return DisparityResult(
-        value=disparity.value,
-        interval=disparity.interval,
-        certificate=Interval(disparity.certificate.lower, disparity.certificate.upper),
-        p_value=disparity.p_value,
-        verdict=disparity.verdict(plan.review_level),
-        outer=Interval(disparity.outer.lower, disparity.outer.upper),
-        combined=disparity.combined,
-        corrected=disparity.corrected,
-        review_level=plan.review_level,
     )
 
 

@@ -10,14 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.experiments.allocations import (
-    Cut,
-    Regime,
-    _cut_ranks,
-    _cut_values,
-    _normal_quantiles,
-)
-from fedparity.experiments.correlations import _centred, mean_ranks
+from fedparity.experiments.allocations import Cut, Regime
+from fedparity.experiments.copula import cut_ranks, cut_values, normal_quantiles
+from fedparity.experiments.correlations import centred, mean_ranks
 from fedparity.experiments.datasets.dataset import Dataset
 from fedparity.laws.arrays import FloatArray
 
@@ -45,7 +40,7 @@ class Dealer:
         self._size, self._codes = size, dataset.codes
         self._groups = [np.flatnonzero(dataset.codes == g) for g in range(len(dataset.counts))]
         self._order = np.argsort(scores, kind="stable")
-        self._quantiles = _normal_quantiles(np.arange(1, size + 1) / (size + 1))
+        self._quantiles = normal_quantiles(np.arange(1, size + 1) / (size + 1))
         self._ties = _Ties.of(scores[self._order])
         self._score = _Side.of(scores)
         self._rank = _Side.of(mean_ranks(scores))
@@ -60,7 +55,7 @@ class Dealer:
             latent = self._latent(rho, random)
             if regime == "negative":
                 latent[self._groups[-1]] *= -1.0
-            cut_group = _cut_values if cut == "paper" else _cut_ranks
+            cut_group = cut_values if cut == "paper" else cut_ranks
             for own in self._groups:
                 counts = np.bincount(dealt[own], minlength=silos)
                 dealt[own] = cut_group(latent[own], counts)
@@ -117,8 +112,8 @@ class _Side:
 
     @classmethod
     def of(cls, values: FloatArray) -> _Side:
-        centred = _centred(values)
-        return cls(centred, 0.0 if centred is None else float(np.sum(centred * centred)))
+        spread = centred(values)
+        return cls(spread, 0.0 if spread is None else float(np.sum(spread * spread)))
 
     def correlation(self, labels: npt.ArrayLike, counts: IntArray, codes: IntArray) -> float:
         """Pearson's with the number that each code stands for; ``counts`` are those of the codes."""

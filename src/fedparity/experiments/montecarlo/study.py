@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from fedparity.errors import OptionError
-from fedparity.experiments.allocations import Cut, Regime, _check_options
+from fedparity.experiments.allocations import Cut, Regime, check_allocation
 from fedparity.experiments.datasets.dataset import Dataset
 from fedparity.sketches.levels import check_levels
 from fedparity.version import __version__
@@ -66,7 +66,7 @@ class Study:
             object.__setattr__(self, name, values)
         for number in self.silos:
             for regime in self.regimes:
-                _check_options(number, regime, self.rho, self.cut)
+                check_allocation(number, regime, self.rho, self.cut)
         for number in self.levels:
             check_levels(number)
         for name, least in (("replicates", 1), ("seed", 0)):
