@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import stat
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
 from fedparity.errors import DatabaseError, OptionError
+from fedparity.sources.sql.address_file import read_address
 from fedparity.sources.sql.addresses import Address, is_address
 from fedparity.sources.sql.database_table import DatabaseTable
 
-__all__ = ["data_of", "read_address"]
-
-_LONGEST = 10_000
+__all__ = ["data_of"]
 
 
 def data_of(options: dict[str, Any]) -> object:
@@ -43,31 +39,6 @@ def data_of(options: dict[str, Any]) -> object:
     return data
 
 
-def read_address(file: str) -> str:
-    """Return the address that a file holds, or the standard input for ``-``.
-
-    Raises
-    ------
-    OptionError
-        If others than its owner may read the file, or it does not hold one address.
-    """
-    if file == "-":
-        text = sys.stdin.read(_LONGEST)
-    else:
-        path = Path(file)
-        _refuse_open_to_others(path)
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            text = lines.read(_LONGEST)
-    address = text.strip()
-    if not is_address(address) or len(address.split()) != 1:
-        place = "the standard input" if file == "-" else repr(file)
-        raise OptionError(
-            f"{place} does not hold the address of a database on one line.",
-            fix="write one line such as postgresql://user:password@host/name, and nothing else.",
-        )
-    return address
-
-
 def _database(address: str, table: str | None, query: str | None) -> DatabaseTable:
     if (table is None) == (query is None):
         raise click.UsageError(
@@ -77,15 +48,6 @@ def _database(address: str, table: str | None, query: str | None) -> DatabaseTab
         return DatabaseTable(address, table=table, query=query)
     except DatabaseError as error:
         raise OptionError(error.message, fix=error.fix) from None
-
-
-def _refuse_open_to_others(path: Path) -> None:
-    mode = path.stat().st_mode
-    if sys.platform != "win32" and stat.S_ISREG(mode) and mode & 0o077:
-        raise OptionError(
-            f"the file {str(path)!r} may hold a password, and others than its owner may use it.",
-            fix=f"chmod 600 {path}",
-        )
 
 
 def _secret_on_the_command_line() -> OptionError:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import click
 
 from fedparity.cli.secure_options import SiloStep, inbox_of, report_written, silo_options
-from fedparity.errors import SecureMessageError
-from fedparity.protocol.secure.messages import UnmaskRequest
-from fedparity.protocol.secure.reading import Inbox
+from fedparity.protocol.secure.reading import one_request
 from fedparity.releasing.secure.answering import consent as sign_request
 
-__all__ = ["consent", "one_request"]
+__all__ = ["consent"]
 
 _NEXT = "send the file to all silos"
 
@@ -44,19 +42,3 @@ def consent(context: click.Context, /, **_: object) -> None:
             message = made.message
         step.write(message)
     report_written(message, step.output, _NEXT, as_json=step.as_json)
-
-
-def one_request(inbox: Inbox) -> UnmaskRequest:
-    """Return the request of an inbox.
-
-    Raises
-    ------
-    SecureMessageError
-        If there is none, or more than one.
-    """
-    requests = inbox.of_kind(UnmaskRequest)
-    if not requests:
-        raise SecureMessageError.nothing_came("unmask request")
-    if len(requests) > 1:
-        raise SecureMessageError.twice("requests", "the auditor")
-    return requests[0]

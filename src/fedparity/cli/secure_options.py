@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fedparity.cli.file_names import file_name
 from fedparity.cli.message_files import message_files
+from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.reading import Inbox

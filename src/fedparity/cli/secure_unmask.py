@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from fedparity.cli.secure_consent import one_request
 from fedparity.cli.secure_options import SiloStep, inbox_of, report_written, silo_options
+from fedparity.protocol.secure.reading import one_request
 from fedparity.releasing.secure.answering import answer_request
 
 __all__ = ["unmask"]

@@ -10,12 +10,12 @@ import click
 
 from fedparity.cli.amounts import byte_count
 from fedparity.cli.database_options import data_of
-from fedparity.cli.file_names import file_name
 from fedparity.cli.noise_text import preview_summary, preview_text, spending_words
 from fedparity.cli.progress import Progress, progress_bar
 from fedparity.cli.sketch_text import dry_run_text, release_summary, written_text
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.privacy.ledger import Ledger, default_ledger_path
+from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan

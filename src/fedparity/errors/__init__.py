@@ -4,6 +4,8 @@
 
     FedparityError
     ├── DisclosureError         a disclosure rule refuses a release
+    │   ├── AnsweredError            a question that was answered before
+    │   ├── ApprovalError            a plan that the operator of a silo has not agreed to
     │   ├── LedgerError              another release is on record, or the ledger is damaged
     │   ├── PrivacyError             a privacy mode could not keep its promise
     │   │   └── BudgetError               the privacy budget of a data set is spent
@@ -29,6 +31,7 @@
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
         │       ├── SecureMessageError    a message of a secure sum that does not fit the others
         │       └── SignatureError        a message that is not signed as its plan asks
+        ├── SettingsError       settings of a silo that do not say what is to be read
         ├── KeyFileError        a file that does not hold a private key
         ├── RoundStateError     the secret state of a secure sum that is missing or damaged
         ├── OutputError         a file that cannot be written, or must not be overwritten
@@ -61,12 +64,15 @@ from fedparity.errors.numbers import (
 )
 from fedparity.errors.privacy import BudgetError, PrivacyError
 from fedparity.errors.protocol import DocumentError, KeyFileError, OutputError, PlanError
+from fedparity.errors.remote import AnsweredError, ApprovalError, SettingsError
 from fedparity.errors.results import ResultError
 from fedparity.errors.rosters import MissingSiloError
 from fedparity.errors.secure import RoundError, RoundStateError, SecureMessageError
 from fedparity.errors.tables import MissingExtraError, TableError
 
 __all__ = [
+    "AnsweredError",
+    "ApprovalError",
     "BudgetError",
     "CellError",
     "DatabaseError",
@@ -98,6 +104,7 @@ __all__ = [
     "RoundStateError",
     "ScoreError",
     "SecureMessageError",
+    "SettingsError",
     "SignatureError",
     "TableError",
 ]

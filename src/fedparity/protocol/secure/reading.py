@@ -19,7 +19,7 @@ from fedparity.protocol.secure.messages import (
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
 from fedparity.protocol.strict_json import LARGEST, decode_object
 
-__all__ = ["Inbox", "decode_round", "is_round_document", "read_round"]
+__all__ = ["Inbox", "decode_round", "is_round_document", "one_request", "read_round"]
 
 _KINDS: dict[str, type[RoundMessage]] = {
     kind.schema: kind
@@ -90,6 +90,22 @@ class Inbox:
         """Return the messages of one kind, each once, by silo."""
         found = {each.digest: each for each in self.messages if isinstance(each, kind)}
         return sorted(found.values(), key=_name)
+
+
+def one_request(inbox: Inbox) -> UnmaskRequest:
+    """Return the request of an inbox.
+
+    Raises
+    ------
+    SecureMessageError
+        If there is none, or more than one.
+    """
+    requests = inbox.of_kind(UnmaskRequest)
+    if not requests:
+        raise SecureMessageError.nothing_came("unmask request")
+    if len(requests) > 1:
+        raise SecureMessageError.twice("requests", "the auditor")
+    return requests[0]
 
 
 def _name(message: RoundMessage) -> str:

@@ -8,6 +8,9 @@ data set says how many there may be.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from fedparity.errors import RoundError
 from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.digests import digest_of
@@ -16,7 +19,7 @@ from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.round_message import SiloRoundMessage
 from fedparity.releasing.noisy import spending_of
 
-__all__ = ["check_ledger", "write_masked"]
+__all__ = ["check_ledger", "committed_mask", "write_masked"]
 
 
 def check_ledger(
@@ -63,15 +66,30 @@ def write_masked(
     """
     if not force:
         refuse_existing(path)
-    if ledger is None:
+    with committed_mask(message, plan=plan, ledger=ledger, dataset=dataset):
         message.write(path, force=force)
+
+
+@contextmanager
+def committed_mask(
+    message: SiloRoundMessage, *, plan: Plan, ledger: Ledger | None, dataset: str | None = None
+) -> Iterator[None]:
+    """Enter a masked vector into the ledger, then let the caller send it, under one lock.
+
+    Raises
+    ------
+    RoundError, LedgerError, BudgetError
+        As :func:`check_ledger`, before the body runs.
+    """
+    if ledger is None:
+        yield
         return
     spending = spending_of(plan, dataset)
     if spending is None:
         _refuse_other_sum(plan, message.silo, ledger, dataset)
         ledger.record(_name_of(plan, dataset), message.silo, plan.digest)
     with ledger.commit(plan.digest, message.silo, message.digest, spending=spending):
-        message.write(path, force=force)
+        yield
 
 
 def _refuse_other_sum(plan: Plan, silo: str, ledger: Ledger, dataset: str | None) -> None:

@@ -1,0 +1,143 @@
+"""A whole audit over an engine: silos are asked, their messages checked, kept and audited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from fedparity.auditing.audit import audit
+from fedparity.auditing.result import AuditResult
+from fedparity.auditing.secure.requesting import request_for
+from fedparity.engines.remote.conversation import Conversation
+from fedparity.engines.remote.exchange import Exchange, Member
+from fedparity.engines.remote.keeping import Folder
+from fedparity.engines.remote.terms import Terms
+from fedparity.engines.remote.wording import Request, Step
+from fedparity.errors import MessageError
+from fedparity.protocol.message import SiloSketch
+from fedparity.protocol.message_checks import check_message
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.secure.checks import check_round, threshold_of
+from fedparity.protocol.secure.messages import (
+    MaskedVector,
+    SecureConsent,
+    SecureKeys,
+    SecureShares,
+    UnmaskAnswer,
+)
+from fedparity.protocol.secure.reading import Inbox, decode_round
+from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
+
+__all__ = ["run_audit"]
+
+_KINDS: dict[Step, type[SiloRoundMessage]] = {
+    "keys": SecureKeys,
+    "shares": SecureShares,
+    "mask": MaskedVector,
+    "consent": SecureConsent,
+    "unmask": UnmaskAnswer,
+}
+
+
+def run_audit(
+    plan: Plan,
+    exchange: Exchange,
+    terms: Terms,
+    folder: Folder,
+    *,
+    tell: Callable[[str], None] = lambda _: None,
+) -> AuditResult:
+    """Ask all silos of a plan, and audit what they answer.
+
+    The result is that of :func:`fedparity.audit` of the same messages, to the last bit. Messages
+    are kept as they come; the record of the exchange is written however it ends.
+
+    Raises
+    ------
+    MissingSiloError
+        If fewer silos than the quorum answer in time.
+    MessageError
+        If two nodes answer as the same silo.
+    OptionError
+        If the plan has no roster, or the quorum does not fit it.
+    OutputError
+        If the folder holds an earlier run.
+    """
+    conversation = Conversation(plan, exchange, terms, folder, tell)
+    folder.open()
+    try:
+        messages: list[SiloSketch] | list[RoundMessage]
+        if plan.privacy is not None and plan.privacy.secure:
+            messages = _rounds(conversation)
+        else:
+            messages = _sketches(conversation)
+        result = audit(
+            plan,
+            messages,
+            confidence=terms.confidence,
+            seed=terms.seed,
+            redraws=terms.redraws,
+        )
+        file = folder.keep_result(result)
+        conversation.record.outcome = "finished"
+    finally:
+        folder.keep_record(conversation.record)
+    tell(f"{len(result.silos_received)} silos are in the result: {file}")
+    return result
+
+
+def _sketches(conversation: Conversation) -> list[SiloSketch]:
+    plan = conversation.plan
+
+    def read(data: bytes) -> SiloSketch:
+        sketch = SiloSketch.from_bytes(data)
+        check_message(plan, sketch)
+        return sketch
+
+    request = Request(step="sketch", plan=plan)
+    found = conversation.ask(dict.fromkeys(conversation.gather(), request), read)
+    conversation.require(found, conversation.quorum)
+    return list(found.values())
+
+
+def _rounds(conversation: Conversation) -> list[RoundMessage]:
+    """All messages of a secure sum: those who answer a round are asked in the next.
+
+    Keys and shares must come from every silo; after that, silos may drop out.
+    """
+    plan = conversation.plan
+    came: list[RoundMessage] = []
+
+    def ask(
+        members: Iterable[Member], needed: int, step: Step, *messages: RoundMessage
+    ) -> dict[Member, SiloRoundMessage]:
+        sent = tuple(each.to_bytes() for each in messages)
+        request = Request(step=step, plan=plan, messages=sent)
+        found = conversation.ask(dict.fromkeys(members, request), _reader(plan, step))
+        conversation.require(found, needed)
+        came.extend(found.values())
+        return found
+
+    everybody, enough = len(plan.silos or ()), threshold_of(plan)
+    keys = ask(conversation.gather(), everybody, "keys")
+    shares = ask(keys, everybody, "shares", *keys.values())
+    vectors = ask(shares, conversation.quorum, "mask", *keys.values(), *shares.values())
+    request = request_for(plan, Inbox(tuple(came)))
+    came.append(request)
+    conversation.folder.keep_message("auditor", "request", request.to_bytes())
+    consents: dict[Member, SiloRoundMessage] = {}
+    if plan.keys:
+        consents = ask(vectors, enough, "consent", request)
+    ask(consents or vectors, enough, "unmask", request, *consents.values())
+    return came
+
+
+def _reader(plan: Plan, step: Step) -> Callable[[bytes], SiloRoundMessage]:
+    def read(data: bytes) -> SiloRoundMessage:
+        message = decode_round(data)
+        check_round(plan, message)
+        kind = _KINDS[step]
+        if not isinstance(message, kind):
+            raise MessageError.other_step(getattr(message, "silo", "?"), step)
+        return message
+
+    return read

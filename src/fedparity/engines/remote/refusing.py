@@ -1,0 +1,88 @@
+"""The one way out of a silo for whatever goes wrong in it: a fixed word, and no text."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from fedparity.engines.remote.wording import Refusal, Reply
+from fedparity.errors import (
+    AnsweredError,
+    ApprovalError,
+    DisclosureError,
+    DocumentError,
+    FedparityError,
+    KeyFileError,
+    LedgerError,
+    MissingExtraError,
+    SettingsError,
+    SignatureError,
+)
+
+__all__ = ["guarded", "refusal_of", "told_on_stderr"]
+
+_BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
+    (SettingsError, Refusal.NOT_CONFIGURED),
+    (ApprovalError, Refusal.NOT_APPROVED),
+    (AnsweredError, Refusal.ANSWERED),
+    (LedgerError, Refusal.ANSWERED),
+    (DisclosureError, Refusal.RULE),
+    (MissingExtraError, Refusal.SETUP),
+    (KeyFileError, Refusal.SETUP),
+    (SignatureError, Refusal.SETUP),
+    (DocumentError, Refusal.REQUEST),
+)
+"""The first class that fits decides; any other error on purpose is about the data."""
+
+
+def guarded(
+    silo: str, work: Callable[[], bytes], tell: Callable[[str], None] | None = None
+) -> Reply:
+    """Return what the work returns, or the word for what it raised; never raise.
+
+    What went wrong is told to the silo's operator alone: in full if it was raised on purpose, since such
+    errors hold no value of the data, and else by its kind and place.
+
+    Examples
+    --------
+    >>> def work() -> bytes:
+    ...     raise RuntimeError("score 0.71 of patient 12")
+    >>> guarded("aurora", work, tell=lambda line: None).refused
+    <Refusal.FAILED: 'failed'>
+    """
+    tell = tell or told_on_stderr
+    try:
+        return Reply(silo=silo, message=work())
+    except FedparityError as error:
+        tell(f"{silo or 'this silo'} did not answer. error: {error}")
+        return Reply(silo=silo, refused=refusal_of(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- an engine would send its text
+        tell(f"{silo or 'this silo'} did not answer. error: {_place(error)}")
+        return Reply(silo=silo, refused=Refusal.FAILED)
+
+
+def refusal_of(error: FedparityError) -> Refusal:
+    """Return the word for an error.
+
+    Examples
+    --------
+    >>> refusal_of(LedgerError.no_home())
+    <Refusal.ANSWERED: 'answered before'>
+    """
+    found = (refusal for kind, refusal in _BY_ERROR if isinstance(error, kind))
+    return next(found, Refusal.DATA)
+
+
+def told_on_stderr(line: str) -> None:
+    """Print a line where the operator's log is."""
+    sys.stderr.write(f"fedparity: {line}\n")
+    sys.stderr.flush()
+
+
+def _place(error: BaseException) -> str:
+    """What was raised and where, but not what it says: that may be somebody's data."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
+    return f"an unexpected {type(error).__name__}{place}.\nfix: please report it."

@@ -1,0 +1,185 @@
+"""What a silo has decided before anybody asks it: which plan, which data, under which name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from fedparity.errors import ApprovalError, OptionError, SettingsError
+from fedparity.privacy.ledger import Ledger, default_ledger_path
+from fedparity.protocol.file_names import file_name
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.signature import read_key
+from fedparity.sources.sql.address_file import read_address
+from fedparity.sources.sql.addresses import Address, is_address
+from fedparity.sources.sql.database_table import DatabaseTable
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+__all__ = ["KEYS", "Scalar", "SiloSettings", "reading_of"]
+
+Scalar: TypeAlias = bool | int | float | str
+
+KEYS: dict[str, str] = {
+    "silo": "this silo's name in the plan",
+    "plan": "the plan that was read and approved: its file, or its digest (sha256:...)",
+    "data": "a file, a folder or pattern of files, or the address of a database",
+    "url-file": "a file with the address of a database, instead of data",
+    "table": "table of the database",
+    "query": "one statement that reads, instead of table",
+    "score": "column of the scores",
+    "group": "column of the groups; several with commas between them",
+    "weight": "column of weights",
+    "where": "a SQL condition on the rows that are read",
+    "missing": "rows without a score: refuse (the default) or drop",
+    "other": "group that takes labels the plan does not list",
+    "dataset": "data whose privacy budget is spent; the plan's title if absent",
+    "sign": "file of the private key to sign with",
+    "ledger": "record of releases; per user if absent",
+    "folder": "where what left is kept; beside the ledger if absent",
+    "again": "true to send once more what was sent; never anything else",
+}
+"""What the settings of a silo may say, and ``map.LABEL`` for each label that stands for another."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SiloSettings:
+    """The settings of one silo; of its own making, and never the auditor's.
+
+    Examples
+    --------
+    >>> settings = SiloSettings.of(
+    ...     {"silo": "aurora", "plan": "sha256:" + 64 * "0", "data": "a.csv", "group": "sex,age"}
+    ... )
+    >>> settings.reading["group"]
+    ('sex', 'age')
+    """
+
+    silo: str
+    approved: str | None
+    """The digest of the plan that the operator agreed to; None if nothing has to be protected."""
+    data: object = field(repr=False)
+    reading: Mapping[str, Any] = field(repr=False)
+    """Which columns and rows, as ``prepare`` takes them."""
+    ledger: Ledger | None
+    folder: Path
+    dataset: str | None = None
+    key: str | None = None
+    again: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Scalar]) -> SiloSettings:
+        """Return the settings of a mapping, as a node's configuration holds it.
+
+        Raises
+        ------
+        SettingsError
+            If a key is missing, unknown, or has a value that is none.
+        """
+        _refuse_unknown(given)
+        text = {key: _text(key, value) for key, value in given.items() if key != "again"}
+        for key in ("silo", "plan"):
+            if not text.get(key):
+                raise SettingsError.missing(key, KEYS[key])
+        again = given.get("again", False)
+        if not isinstance(again, bool):
+            raise SettingsError.wrong("again", "true or false")
+        try:
+            ledger = Ledger(Path(text["ledger"]) if "ledger" in text else default_ledger_path())
+            data = _data(text)
+        except (OptionError, OSError) as error:
+            raise SettingsError.unusable_data(_reason(error)) from None
+        folder = Path(text["folder"]) if "folder" in text else ledger.path.parent / "outbox"
+        return cls(
+            silo=text["silo"],
+            approved=_digest(text["plan"]),
+            data=data,
+            reading=reading_of(text),
+            ledger=ledger,
+            folder=folder,
+            dataset=text.get("dataset"),
+            key=text.get("sign"),
+            again=again,
+        )
+
+    def check_approved(self, plan: Plan) -> None:
+        """Raise if the plan is not the one that the operator agreed to.
+
+        Raises
+        ------
+        ApprovalError
+            Then.
+        """
+        if self.approved is not None and plan.digest != self.approved:
+            raise ApprovalError.other_plan(plan.digest, self.approved)
+
+    def signing_key(self) -> Ed25519PrivateKey | None:
+        """Return the key to sign with, if one is named."""
+        return None if self.key is None else read_key(self.key)
+
+    def kept(self, plan: Plan, ending: str) -> Path:
+        """Return the file in which what left under a plan is kept, in a folder that is there."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        digits = plan.digest.rpartition(":")[2][:12]
+        return self.folder / f"{file_name(self.silo)}-{digits}.{ending}"
+
+
+def _refuse_unknown(given: Mapping[str, Scalar]) -> None:
+    for key in given:
+        if key not in KEYS and not key.startswith("map."):
+            raise SettingsError.unknown(key, KEYS)
+
+
+def _text(key: str, value: Scalar) -> str:
+    if not isinstance(value, str):
+        raise SettingsError.wrong(key, "a text in quotes")
+    return value
+
+
+def _digest(plan: str) -> str:
+    """The digest that the operator wrote down, or that of the file."""
+    return plan if plan.startswith("sha256:") else Plan.read(plan).digest
+
+
+def _data(text: Mapping[str, str]) -> object:
+    if ("data" in text) == ("url-file" in text):
+        raise SettingsError.missing("data", "or url-file, and not both")
+    table, query = text.get("table"), text.get("query")
+    if "url-file" in text:
+        return DatabaseTable(read_address(text["url-file"]), table=table, query=query)
+    if is_address(text["data"]):
+        if Address(text["data"]).has_secret:
+            raise SettingsError.secret()
+        return DatabaseTable(text["data"], table=table, query=query)
+    if table is not None or query is not None:
+        raise SettingsError.wrong("table", "left out: data is no address of a database")
+    return text["data"]
+
+
+def reading_of(text: Mapping[str, str]) -> dict[str, Any]:
+    """Return which columns and rows are read, as :func:`fedparity.sketch` takes them."""
+    mapping = {
+        key.removeprefix("map."): value for key, value in text.items() if key.startswith("map.")
+    }
+    columns = tuple(name.strip() for name in text.get("group", "").split(",") if name.strip())
+    missing: Literal["refuse", "drop"] = "drop" if text.get("missing") == "drop" else "refuse"
+    if text.get("missing", missing) != missing:
+        raise SettingsError.wrong("missing", "refuse or drop")
+    return {
+        "score": text.get("score"),
+        "group": columns or None,
+        "weight": text.get("weight"),
+        "where": text.get("where"),
+        "mapping": mapping or None,
+        "missing": missing,
+        "other": text.get("other"),
+    }
+
+
+def _reason(error: OptionError | OSError) -> str:
+    if isinstance(error, OptionError):
+        return error.message.rstrip(".")
+    return (error.strerror or type(error).__name__).lower()

@@ -1,0 +1,91 @@
+"""A silo's steps of a secure sum, when it is asked for them: its state is on disk before it answers."""
+
+from __future__ import annotations
+
+from fedparity.engines.remote.settings import SiloSettings
+from fedparity.engines.remote.wording import Request
+from fedparity.errors import AnsweredError, RoundStateError, SignatureError
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.secure.reading import Inbox, decode_round, one_request
+from fedparity.protocol.secure.round_message import SiloRoundMessage
+from fedparity.releasing.noisy import check_unweighted
+from fedparity.releasing.secure.answering import answer_request, consent
+from fedparity.releasing.secure.leaving import check_ledger, committed_mask
+from fedparity.releasing.secure.numbers import count_records, silo_vector
+from fedparity.releasing.secure.state import RoundState
+from fedparity.releasing.secure.state_file import StateFile
+from fedparity.releasing.secure.step import Step
+from fedparity.releasing.secure.steps import make_ready, mask, publish_keys, share_secrets
+from fedparity.sources.opening import open_records
+
+__all__ = ["round_message"]
+
+
+def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
+    """Return the message of a step, after the state that says so is on disk.
+
+    Raises
+    ------
+    AnsweredError
+        If the step was made before; with ``again`` in the settings the same message is returned.
+    RoundError, MessageError, LedgerError
+        As the steps raise them.
+    """
+    plan, file = request.plan, StateFile(settings.kept(request.plan, "secure-state"))
+    if request.step == "keys":
+        return _first(plan, settings, file)
+    with file.held() as state:
+        if (state.plan, state.silo) != (plan.digest, settings.silo):
+            raise RoundStateError.other_plan(file.path)
+        if request.step in state.sent:
+            if not settings.again:
+                raise AnsweredError.before(settings.silo, file.path)
+            message = state.sent_again(request.step)
+        else:
+            made = _step(request, settings, state)
+            file.replace(made.state)
+            message = made.message
+        if request.step == "mask":
+            _commit(plan, settings, message)
+        return message
+
+
+def _first(plan: Plan, settings: SiloSettings, file: StateFile) -> SiloRoundMessage:
+    if file.path.exists():
+        if not settings.again:
+            raise AnsweredError.before(settings.silo, file.path)
+        with file.held() as state:
+            return state.sent_again("keys")
+    made = publish_keys(plan, settings.silo, key=settings.signing_key())
+    file.create(made.state)
+    return made.message
+
+
+def _step(request: Request, settings: SiloSettings, state: RoundState) -> Step:
+    plan, key = request.plan, settings.signing_key()
+    inbox = Inbox(tuple(decode_round(each) for each in request.messages))
+    if request.step == "shares":
+        return share_secrets(plan, state, inbox, key=key)
+    if request.step == "mask":
+        return _masked(plan, settings, state, inbox)
+    if request.step == "consent":
+        if key is None:
+            raise SignatureError.unsigned(settings.silo)
+        return consent(plan, state, one_request(inbox), key=key)
+    return answer_request(plan, state, one_request(inbox), inbox, key=key)
+
+
+def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox) -> Step:
+    """The masked vector: all is found to be in order before the table is read."""
+    check_unweighted(plan, weighted=settings.reading["weight"] is not None)
+    ready = make_ready(plan, state, inbox)
+    check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
+    records = open_records(settings.data, groups=plan.groups, **settings.reading)
+    vector = silo_vector(plan, count_records(plan, records))
+    return mask(plan, state, ready, vector, key=settings.signing_key())
+
+
+def _commit(plan: Plan, settings: SiloSettings, message: SiloRoundMessage) -> None:
+    """Enter the vector into the ledger; what the ledger refuses does not leave."""
+    with committed_mask(message, plan=plan, ledger=settings.ledger, dataset=settings.dataset):
+        pass

@@ -1,0 +1,114 @@
+"""Flower's own apps in one process: a grid without sockets, whose messages are serialised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from flwr.app import Context, Error, Message, RecordDict
+from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
+from flwr.common.serde_utils import error_from_proto, error_to_proto
+from flwr.proto.node_pb2 import NodeInfo
+from flwr.serverapp import Grid, ServerApp
+from flwr.supercore.inflatable.inflatable_object import get_all_nested_objects
+from flwr.supercore.inflatable.inflatable_utils import inflate_object_from_contents
+from flwr.supercore.task_identity import TaskIdentity
+
+__all__ = ["RUN", "LocalGrid", "run_server"]
+
+RUN = 17
+Handler = Callable[[Message, Context], Message | None]
+
+
+class LocalGrid(Grid):
+    """Nodes that answer when they are asked; their handlers may fail, stay silent, or lie."""
+
+    def __init__(
+        self,
+        nodes: Mapping[int, tuple[Handler | ClientApp, Mapping[str, Any]]],
+        *,
+        run_config: Mapping[str, Any] | None = None,
+        names: Mapping[int, str] | None = None,
+    ) -> None:
+        TaskIdentity.run_id, TaskIdentity.node_id, TaskIdentity.task_id = RUN, 1, 1
+        self._names = dict(names or {})
+        self._handlers = {node: handler for node, (handler, _) in nodes.items()}
+        self._contexts = {
+            node: Context(
+                run_id=RUN,
+                node_id=node,
+                node_config=dict(config),
+                state=RecordDict(),
+                run_config=dict(run_config or {}),
+            )
+            for node, (_, config) in nodes.items()
+        }
+        self._box: dict[str, list[Message]] = {}
+        self.asked: list[tuple[int, str]] = []
+
+    def set_run(self, run: object) -> None:
+        """Forget it."""
+
+    @property
+    def run(self) -> Any:
+        return None
+
+    def create_message(self, *_: object, **__: object) -> Message:
+        raise NotImplementedError
+
+    def get_node_ids(self) -> list[int]:
+        return list(self._contexts)
+
+    def get_nodes(self) -> list[NodeInfo]:
+        return [NodeInfo(node_id=n, name=self._names.get(n, "")) for n in self._contexts]
+
+    def push_messages(self, messages: Iterable[Message]) -> list[str]:
+        numbers = []
+        for position, message in enumerate(messages):
+            number = f"{len(self._box)}-{position}"
+            message.metadata.__dict__["_message_id"] = number
+            node = message.metadata.dst_node_id
+            self.asked.append((node, str(message.content["fedparity"]["step"])))
+            arrived = travelled(message)
+            arrived.metadata.__dict__["_message_id"] = number
+            self._box[number] = self._replies(node, arrived)
+            numbers.append(number)
+        return numbers
+
+    def _replies(self, node: int, message: Message) -> list[Message]:
+        try:
+            reply = self._handlers[node](message, self._contexts[node])
+        except Exception as error:  # noqa: BLE001 -- as Flower does, text and all
+            reason = f"{type(error)}:<'{error}'>"
+            reply = Message(
+                Error(code=ErrorCode.CLIENT_APP_RAISED_EXCEPTION, reason=reason), reply_to=message
+            )
+        return [] if reply is None else [travelled(reply)]
+
+    def pull_messages(self, message_ids: Iterable[str]) -> list[Message]:
+        return [reply for number in message_ids for reply in self._box.pop(number, [])]
+
+    def send_and_receive(self, messages: Iterable[Message], *, timeout: float | None = None) -> Any:
+        raise NotImplementedError
+
+
+def travelled(message: Message) -> Message:
+    """The message as it is after a wire."""
+    if message.has_error():
+        copy = Message(error_from_proto(error_to_proto(message.error)), reply_to=message)
+    else:
+        objects = get_all_nested_objects(message.content)
+        contents = {key: each.deflate() for key, each in objects.items()}
+        content = inflate_object_from_contents(message.content.object_id, contents)
+        copy = Message(content, dst_node_id=1, message_type=message.metadata.message_type)
+    copy.metadata.__dict__.update(message.metadata.__dict__)
+    return copy
+
+
+def run_server(app: ServerApp, grid: LocalGrid, run_config: Mapping[str, Any]) -> None:
+    """Run the auditor's app on a grid."""
+    context = Context(
+        run_id=RUN, node_id=1, node_config={}, state=RecordDict(), run_config=dict(run_config)
+    )
+    app(grid, context)
