@@ -89,7 +89,9 @@ class LocalGrid(Grid):
     def pull_messages(self, message_ids: Iterable[str]) -> list[Message]:
         return [reply for number in message_ids for reply in self._box.pop(number, [])]
 
-    def send_and_receive(self, messages: Iterable[Message], *, timeout: float | None = None) -> Any:
+    def send_and_receive(
+        self, messages: Iterable[Message], *, timeout: float | None = None
+    ) -> Any:
         raise NotImplementedError
 
 

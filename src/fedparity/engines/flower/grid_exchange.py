@@ -49,7 +49,10 @@ class GridExchange:
 
     def ask(self, requests: Mapping[Member, Request], seconds: float) -> Iterator[Answer | None]:
         """Ask nodes, and yield one answer for each; a reply is matched by what it replies to."""
-        contents = {id(each): request_content(each) for each in requests.values()}
+        contents = {
+            number: request_content(request)
+            for number, request in {id(each): each for each in requests.values()}.items()
+        }
         messages = [
             Message(contents[id(request)], int(member.node), ACTION, ttl=seconds)
             for member, request in requests.items()

@@ -24,6 +24,8 @@ Message = TypeVar("Message", SiloSketch, SiloRoundMessage)
 
 _LOOK_AGAIN = 0.2
 _TELL_EVERY = 15.0
+_FEW = 20
+"""So few silos are told of one by one."""
 _NOT_VALID = "a message that is not valid"
 _NOT_HEARD = "not heard of"
 
@@ -45,6 +47,7 @@ class Conversation:
     reasons: dict[str, str] = field(default_factory=dict)
     """Why a silo of the roster, or a node that never said who it is, is not in the result."""
     record: Record = field(init=False)
+    _nodes: dict[str, Member] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.quorum = self.terms.quorum_for(self.plan)
@@ -104,7 +107,9 @@ class Conversation:
             outcome = self._take(step, answer, read, found)
             silo = self.silos.get(answer.member)
             self.record.enter(step, answer.member.node, silo, outcome, now - began)
-            self._tell_progress(step, requests, waiting, began)
+            if not waiting or len(requests) <= _FEW or now - told >= 1.0:
+                told = now
+                self._tell_progress(step, requests, waiting, began)
         return found
 
     def require(self, answered: Mapping[Member, object], needed: int) -> None:
@@ -124,7 +129,7 @@ class Conversation:
         return [m for m in self.exchange.members() if m.name is None or m.name in roster]
 
     def _know(self, member: Member, silo: str) -> None:
-        if any(name == silo for other, name in self.silos.items() if other != member):
+        if self._nodes.setdefault(silo, member) != member:
             raise MessageError.two_nodes(silo)
         self.silos[member] = silo
 

@@ -26,6 +26,7 @@ class Folder:
         self.path = Path(path).absolute()
         self._plan = plan
         self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
 
     def open(self) -> None:
         """Make the folder, and write the plan to it.
@@ -64,10 +65,11 @@ class Folder:
         return self.path / "messages"
 
     def _name(self, silo: str) -> str:
-        """A file name that no other silo has."""
+        """A file name that no other silo has, on a disk that may not tell cases apart."""
         if silo not in self._names:
             name = file_name(silo)
-            if name.lower() in {other.lower() for other in self._names.values()}:
+            if name.lower() in self._taken:
                 name = f"{name}-{len(self._names)}"
+            self._taken.add(name.lower())
             self._names[silo] = name
         return self._names[silo]

@@ -12,6 +12,8 @@ from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.signature import read_key
+from fedparity.sketches.records import ArrayRecords, Records
+from fedparity.sources.opening import open_records
 from fedparity.sources.sql.address_file import read_address
 from fedparity.sources.sql.addresses import Address, is_address
 from fedparity.sources.sql.database_table import DatabaseTable
@@ -62,8 +64,9 @@ class SiloSettings:
     approved: str | None
     """The digest of the plan that the operator agreed to; None if nothing has to be protected."""
     data: object = field(repr=False)
+    """A table, or the records of a simulated silo."""
     reading: Mapping[str, Any] = field(repr=False)
-    """Which columns and rows, as ``prepare`` takes them."""
+    """Which columns and rows of a table, as :func:`fedparity.sketch` takes them."""
     ledger: Ledger | None
     folder: Path
     dataset: str | None = None
@@ -115,6 +118,12 @@ class SiloSettings:
         """
         if self.approved is not None and plan.digest != self.approved:
             raise ApprovalError.other_plan(plan.digest, self.approved)
+
+    def records(self, plan: Plan) -> Records:
+        """Return the records, in the groups of a plan; they are not read yet."""
+        if isinstance(self.data, ArrayRecords):
+            return self.data
+        return open_records(self.data, groups=plan.groups, **self.reading)
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""

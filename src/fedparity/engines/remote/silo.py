@@ -10,8 +10,8 @@ from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.releasing.noisy import spending_of
-from fedparity.releasing.release import prepare
+from fedparity.releasing.noisy import check_unweighted, spending_of
+from fedparity.releasing.release import Release, release_records
 
 __all__ = ["answer"]
 
@@ -37,8 +37,7 @@ def answer(request: Request, settings: SiloSettings) -> bytes:
 
 def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
     if settings.ledger is None:
-        release = prepare(settings.data, plan=plan, silo=settings.silo, **settings.reading)
-        return release.sketch.to_bytes()
+        return _released(plan, settings).sketch.to_bytes()
     path = settings.kept(plan, "sketch.json")
     if path.exists():
         if not settings.again:
@@ -46,18 +45,18 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
         return _kept(plan, settings, SiloSketch.read(path))
     _refuse_second(plan, settings, settings.ledger)
     key = settings.signing_key()
-    release = prepare(
-        settings.data,
-        plan=plan,
-        silo=settings.silo,
-        dataset=settings.dataset,
-        **settings.reading,
-    )
+    release = _released(plan, settings)
     if key is not None:
         release = release.signed(key)
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
     release.write(path, ledger=settings.ledger)
     return release.sketch.to_bytes()
+
+
+def _released(plan: Plan, settings: SiloSettings) -> Release:
+    records = settings.records(plan)
+    check_unweighted(plan, weighted=records.weighted)
+    return release_records(records, plan=plan, silo=settings.silo, dataset=settings.dataset)
 
 
 def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:

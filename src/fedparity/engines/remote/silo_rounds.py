@@ -16,7 +16,6 @@ from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.state_file import StateFile
 from fedparity.releasing.secure.step import Step
 from fedparity.releasing.secure.steps import make_ready, mask, publish_keys, share_secrets
-from fedparity.sources.opening import open_records
 
 __all__ = ["round_message"]
 
@@ -77,10 +76,10 @@ def _step(request: Request, settings: SiloSettings, state: RoundState) -> Step:
 
 def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox) -> Step:
     """The masked vector: all is found to be in order before the table is read."""
-    check_unweighted(plan, weighted=settings.reading["weight"] is not None)
+    records = settings.records(plan)
+    check_unweighted(plan, weighted=records.weighted)
     ready = make_ready(plan, state, inbox)
     check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
-    records = open_records(settings.data, groups=plan.groups, **settings.reading)
     vector = silo_vector(plan, count_records(plan, records))
     return mask(plan, state, ready, vector, key=settings.signing_key())
 

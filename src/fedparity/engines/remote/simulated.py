@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from tempfile import gettempdir
 
+from fedparity.engines.pooled_reading import read_pooled
+from fedparity.engines.pooled_table import PooledTable
 from fedparity.engines.remote.settings import Scalar, SiloSettings, reading_of
 from fedparity.errors import SettingsError
-from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
 
 __all__ = ["PREFIX", "simulated_settings"]
@@ -23,29 +24,37 @@ def simulated_settings(
 ) -> SiloSettings:
     """Return the settings of one silo of a simulation: the plan's roster says which it is.
 
-    Its data are the file of its name in the folder ``simulated-data``. No ledger is kept.
+    Its records are those rows of the table ``simulated-data`` that name it in the column
+    ``simulated-silo``. No ledger is kept.
 
     Raises
     ------
     SettingsError
-        If the run simulates no silos, or there is none at this position, or no file of its name.
+        If the run simulates no silos, there is none at this position, or it has no rows.
     """
     shared = {key.removeprefix(PREFIX): str(run[key]) for key in run if key.startswith(PREFIX)}
-    folder = shared.pop("data", "")
-    if not folder:
-        raise SettingsError.not_simulated("its configuration has no simulated-data")
     silos = plan.silos or ()
+    if not shared.get("data"):
+        raise SettingsError.not_simulated("its configuration has no simulated-data")
     if not 0 <= position < len(silos):
         raise SettingsError.not_simulated(f"the plan has {len(silos)} silos")
-    name = file_name(silos[position])
-    files = sorted(path for path in Path(folder).glob(f"{name}.*") if path.stem == name)
-    if len(files) != 1:
-        raise SettingsError.not_simulated(f"one file named {name}.* is wanted, not {len(files)}")
+    table = _table(plan, tuple(sorted((key, value) for key, value in shared.items() if value)))
+    silo = silos[position]
+    if silo not in table.silos:
+        raise SettingsError.not_simulated(f"the table has no rows of {silo!r}")
     return SiloSettings(
-        silo=silos[position],
+        silo=silo,
         approved=None,
-        data=str(files[0]),
-        reading=reading_of({key: value for key, value in shared.items() if value}),
+        data=table.records(table.silos.index(silo)),
+        reading={},
         ledger=None,
-        folder=Path(gettempdir()) / f"fedparity-simulation-{os.getuid()}-{run_id}",
+        folder=Path(gettempdir()) / f"fedparity-simulation-{run_id}",
     )
+
+
+@lru_cache(maxsize=1)
+def _table(plan: Plan, shared: tuple[tuple[str, str], ...]) -> PooledTable:
+    """The table of all silos, read once for as many of them as this process simulates."""
+    settings = dict(shared)
+    data, silo = settings.pop("data"), settings.pop("silo", "silo")
+    return read_pooled(data, silo=silo, groups=plan.groups, **reading_of(settings))

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from fedparity.sketches.records import Batch, BatchTask, Records
@@ -39,9 +40,13 @@ def deal(
     """Read all batches, and return what each thread has gathered in a state of its own.
 
     A thread takes the next batch when it is done with its last one. An error in one of them
-    stops the others at their next batch, and is raised.
+    stops the others at their next batch, and is raised. No more threads are started than there
+    are batches; a single one that is in memory needs none.
     """
-    tasks = _Deck(records.batches())
+    batches, alone = records.batches(), threads == 1
+    first = list(islice(batches, threads))
+    threads = max(1, len(first))
+    tasks = _Deck(chain(first, batches))
 
     def thread() -> State:
         state = make()
@@ -55,7 +60,7 @@ def deal(
             seen(batch.scores.size)
         return state
 
-    if threads == 1:
+    if threads == 1 and (alone or records.resident):
         return [thread()]
     with ThreadPoolExecutor(threads) as pool:
         try:  # from the first thread on: it reads while the others are started

@@ -22,6 +22,9 @@ from fedparity.sketches.selection.targets import MassTargets, RankTargets
 
 __all__ = ["Resolver"]
 
+_MANY = 1 << 14
+"""Kept records from which threads that sort them are worth their start."""
+
 
 @dataclass(frozen=True, eq=False)
 class Resolver:
@@ -104,8 +107,12 @@ class Resolver:
             self.run.kernel.sort(own)
             return own
 
+        groups = range(len(self.last.targets))
+        if scores.size < _MANY:
+            self._ordered.extend(map(ordered, groups))
+            return
         with ThreadPoolExecutor(self.run.threads) as pool:
-            self._ordered.extend(pool.map(ordered, range(len(self.last.targets))))
+            self._ordered.extend(pool.map(ordered, groups))
 
     def _own_atoms(self, group: int) -> Integers:
         """Positions of the candidates of one group that were met, in order of score."""
