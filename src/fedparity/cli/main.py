@@ -19,6 +19,7 @@ _COMMANDS = {
     "secure": Place("secure", "secure", "Add up the silos' numbers; only their sum is seen."),
     "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
     "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),
+    "engine": Place("engine", "engine", "Ask the silos over a network instead of by files."),
     "simulate": Place("simulate", "simulate", "Audit one table that has a column of silos."),
     "report": Place("report", "report", "Make a page, a PDF or Markdown of a result."),
     "reproduce": Place("reproduce", "reproduce", "Rebuild the paper's tables and figures."),

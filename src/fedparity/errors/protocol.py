@@ -192,6 +192,10 @@ class OutputError(InputError):
         )
 
     @classmethod
+    def not_empty(cls, name: str) -> OutputError:
+        return cls(f"the folder {name} is not empty.", fix="choose a new folder, or empty it.")
+
+    @classmethod
     def key_exists(cls, name: str) -> OutputError:
         return cls(
             f"{name} exists already, and a key is never overwritten.",

@@ -21,7 +21,7 @@ from fedparity.sources.sql.database_table import DatabaseTable
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["KEYS", "Scalar", "SiloSettings", "reading_of"]
+__all__ = ["KEYS", "Scalar", "SiloSettings", "flat_settings", "reading_of"]
 
 Scalar: TypeAlias = bool | int | float | str
 
@@ -134,6 +134,30 @@ class SiloSettings:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         digits = plan.digest.rpartition(":")[2][:12]
         return self.folder / f"{file_name(self.silo)}-{digits}.{ending}"
+
+
+def flat_settings(document: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Return a TOML document as Flower passes it on: a table's keys come after its name and a dot.
+
+    Raises
+    ------
+    SettingsError
+        If a value is neither text, number nor boolean.
+
+    Examples
+    --------
+    >>> flat_settings({"silo": "aurora", "map": {"AFR": "AA"}})
+    {'silo': 'aurora', 'map.AFR': 'AA'}
+    """
+    flat: dict[str, Scalar] = {}
+    for key, value in document.items():
+        if isinstance(value, dict):
+            flat |= {f"{key}.{name}": inner for name, inner in flat_settings(value).items()}
+        elif isinstance(value, bool | int | float | str):
+            flat[key] = value
+        else:
+            raise SettingsError.wrong(key, "a text, a number, or true or false")
+    return flat
 
 
 def _refuse_unknown(given: Mapping[str, Scalar]) -> None:

@@ -1,0 +1,72 @@
+"""``fedparity engine flower preview``: all that would leave a silo, seen by its operator first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from fedparity.cli.noise_text import preview_text
+from fedparity.cli.progress import progress_bar
+from fedparity.cli.secure_mask_text import dry_run_text as masked_text
+from fedparity.cli.sketch_text import dry_run_text
+from fedparity.engines.remote.settings import SiloSettings, flat_settings
+from fedparity.errors import PlanError
+from fedparity.protocol.files import read_bounded
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.toml_text import LARGEST, TomlSyntaxError, parse_toml
+from fedparity.releasing.measuring import Effort
+from fedparity.releasing.noisy import Preview, count_records, spending_of
+from fedparity.releasing.release import check_silo, release_records
+from fedparity.releasing.secure.numbers import count_records as count_for_sum
+
+__all__ = ["preview"]
+
+
+@click.command(short_help="Silo: see what would leave.")
+@click.argument("settings", type=click.Path())
+@click.option(
+    "--plan", "plan_file", default="plan.toml", show_default=True, type=click.Path(), help="Plan."
+)
+def preview(settings: str, plan_file: str) -> None:
+    """Show all that would leave this silo under its SETTINGS; send and write nothing.
+
+    SETTINGS is the file that flower-supernode gets as --node-config. The table is read. The
+    plan must be the one that the settings name by its digest. Exit code 4 if it is not.
+
+    \b
+    Examples:
+      fedparity engine flower preview aurora.toml
+      fedparity engine flower preview aurora.toml --plan audit/audit_app/plan.toml
+    """
+    plan, own = Plan.read(plan_file), SiloSettings.of(flat_settings(_read(settings)))
+    own.check_approved(plan)
+    with progress_bar("rows") as progress:
+        text = _text(plan, own, Effort(progress=progress))
+    click.echo(text)
+
+
+def _text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
+    records = own.records(plan)
+    if plan.privacy is not None and plan.privacy.secure:
+        count_for_sum(plan, records, effort)
+        return masked_text(plan, own.silo)
+    check_silo(plan, own.silo)
+    spending = spending_of(plan, own.dataset)
+    if spending is not None:
+        count_records(records, plan, effort=effort)  # a mistake in them is found here
+        return preview_text(Preview.of(plan, own.silo), spending, own.ledger)
+    return dry_run_text(release_records(records, plan=plan, silo=own.silo, effort=effort), plan)
+
+
+def _read(path: str) -> dict[str, Any]:
+    data = read_bounded(path, limit=LARGEST, error=PlanError)
+    try:
+        return parse_toml(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise PlanError.not_utf8(error.start).within(path) from None
+    except TomlSyntaxError as error:
+        where = "" if error.line is None else f" in line {error.line}"
+        raise PlanError(
+            f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
+        ) from None

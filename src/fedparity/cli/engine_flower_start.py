@@ -1,0 +1,44 @@
+"""``fedparity engine flower start``: Flower's own commands, with what they do unasked switched off."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from fedparity.engines.flower.quiet import be_quiet
+from fedparity.errors import MissingExtraError
+
+__all__ = ["start"]
+
+_COMMANDS = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr")
+
+
+@click.command(
+    short_help="Run a command of Flower, quietly.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.argument("command", type=click.Choice(_COMMANDS))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def start(command: str, arguments: tuple[str, ...]) -> None:
+    """Run COMMAND of Flower with its telemetry, update check and installations switched off.
+
+    COMMAND is flower-superlink, flower-supernode, flower-superexec or flwr; ARGUMENTS are its
+    own. This process becomes that one.
+
+    \b
+    Examples:
+      fedparity engine flower start flower-superlink --ssl-ca-certfile ca.crt \\
+        --ssl-certfile server.crt --ssl-keyfile server.key --enable-supernode-auth
+      fedparity engine flower start flwr run audit consortium --stream
+    """
+    environment = dict(os.environ)
+    be_quiet(environment)
+    beside = Path(sys.executable).parent  # Flower starts other commands of its own by name
+    environment["PATH"] = f"{beside}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    try:
+        os.execvpe(command, [command, *arguments], environment)  # noqa: S606 -- no shell is wanted
+    except FileNotFoundError:
+        raise MissingExtraError.for_use("flwr", command, "flower") from None
