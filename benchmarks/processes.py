@@ -52,12 +52,23 @@ def _megabytes(field: str) -> float:
 
 
 def in_turn(
-    script: str, methods: Sequence[str], arguments: Mapping[str, object], *, rounds: int = 5
+    script: str,
+    methods: Sequence[str],
+    arguments: Mapping[str, object],
+    *,
+    rounds: int = 5,
+    compiled: Sequence[str] = (),
 ) -> dict[str, Measured]:
     """Run every method in a process of its own, one after the other, several times over.
 
-    The machine's noise then meets all of them alike.
+    The machine's noise then meets all of them alike. Methods that are ``compiled`` run once more
+    before, which does not count: the first process compiles what later ones load, and needs more
+    memory for that.
     """
+    for method in methods:
+        if method in compiled:
+            print(f"\r  compiling: {method:<30}", end="", file=sys.stderr)
+            _run(script, method, arguments)
     runs: dict[str, list[dict[str, Any]]] = {method: [] for method in methods}
     for round_ in range(rounds):
         for method in methods:

@@ -1,6 +1,7 @@
 """The command starts with what it needs, and works with the core dependencies alone."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,9 @@ def test_help_imports_no_command(tmp_path):
 
     commands = {name for name in modules if name.startswith("fedparity.cli.")}
     assert commands == {f"fedparity.cli.{n}" for n in ("main", "guarding", "exits", "lazy")}
-    assert not modules & {*OPTIONAL, "rich", "narwhals"}
+    packages = {name.split(".")[1] for name in modules if name.startswith("fedparity.")}
+    assert packages == {"cli", "errors", "version"}
+    assert not modules & {*OPTIONAL, "rich", "narwhals", "numpy"}
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +75,27 @@ def test_markdown_needs_the_core_dependencies_only(demo, option):
 
     assert not modules & {*OPTIONAL, "rich", "narwhals"}
     assert "the review level" in printed
+
+
+def test_help_costs_about_as_much_as_numpy():
+    """It takes 0.8 of that where this was written; with every module imported, it took five."""
+    resource = pytest.importorskip("resource", reason="the system does not tell a process's time")
+
+    def spent():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def cost(*arguments):
+        before = spent()
+        subprocess.run(  # noqa: S603 -- our own code
+            [sys.executable, *arguments],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # waiting threads are no work
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        return spent() - before
+
+    turns = [(cost("-m", "fedparity", "--help"), cost("-c", "import numpy")) for _ in range(5)]
+
+    ours, numpy = (min(costs) for costs in zip(*turns, strict=True))
+    assert ours < 1.5 * numpy

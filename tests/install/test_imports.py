@@ -5,17 +5,22 @@ import sys
 
 import pytest
 
+import fedparity as fp
+
 HEAVY = (
     "adbc_driver_manager", "dask", "duckdb", "ibis", "matplotlib", "numba", "ot", "pandas",
     "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "sqlite3",
 )  # fmt: skip
 
 
-def imported_after(statement):
-    code = f"import sys; {statement}; print(*sys.modules)"
-    return subprocess.run(  # noqa: S603 -- our own statement
+def printed_by(code):
+    return subprocess.run(  # noqa: S603 -- our own code
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
+
+
+def imported_after(statement):
+    return printed_by(f"import sys; {statement}; print(*sys.modules)")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +28,19 @@ def imported_after(statement):
 )
 def test_start_imports_nothing_heavy(statement):
     assert not set(HEAVY) & set(imported_after(statement))
+
+
+def test_the_package_alone_imports_nothing_but_its_version():
+    own = {name for name in imported_after("import fedparity") if name.startswith("fedparity")}
+
+    assert own == {"fedparity", "fedparity.version"}
+    assert "numpy" not in imported_after("import fedparity")
+
+
+def test_completion_lists_what_is_not_imported_yet():
+    listed = printed_by("import fedparity; print(*dir(fedparity))")
+
+    assert {*fp.__all__, "__doc__", "errors", "functionals", "privacy", "version"} <= set(listed)
 
 
 def test_a_metric_imports_nothing_heavy():

@@ -6,9 +6,9 @@ import sys
 
 import click
 
-from fedparity import __version__
 from fedparity.cli.guarding import TRACEBACK, GuardedGroup
 from fedparity.cli.lazy import Place
+from fedparity.version import __version__
 
 __all__ = ["cli", "main"]
 
