@@ -24,20 +24,17 @@ def auditor_app(plan: Plan | str | os.PathLike[str]) -> ServerApp:
     """Return the app of an auditor who asks what a plan says.
 
     Its run's configuration may set ``output``, ``quorum``, ``wait``, ``time-limit``,
-    ``confidence``, ``seed`` and ``redraws``.
+    ``confidence``, ``seed`` and ``redraws``. Without a result it raises, and Flower calls the run
+    failed and prints the error.
     """
     app = ServerApp()
 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
-        try:
-            asked = plan if isinstance(plan, Plan) else Plan.read(plan)
-            run = context.run_config
-            folder = Folder(str(run.get("output") or f"fedparity-run-{context.run_id}"), asked)
-            run_audit(asked, GridExchange(grid), terms_of(run), folder, tell=click.echo)
-        except FedparityError as error:
-            click.echo(f"error: {error}")
-            raise  # so that Flower calls the run failed
+        asked = plan if isinstance(plan, Plan) else Plan.read(plan)
+        run = context.run_config
+        folder = Folder(str(run.get("output") or f"fedparity-run-{context.run_id}"), asked)
+        run_audit(asked, GridExchange(grid), terms_of(run), folder, tell=click.echo)
 
     return app
 

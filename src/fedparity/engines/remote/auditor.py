@@ -12,7 +12,7 @@ from fedparity.engines.remote.exchange import Exchange, Member
 from fedparity.engines.remote.keeping import Folder
 from fedparity.engines.remote.terms import Terms
 from fedparity.engines.remote.wording import Request, Step
-from fedparity.errors import MessageError
+from fedparity.errors import FedparityError, MessageError
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
@@ -79,6 +79,9 @@ def run_audit(
         )
         file = folder.keep_result(result)
         conversation.record.outcome = "finished"
+    except FedparityError as error:
+        conversation.record.outcome = error.message
+        raise
     finally:
         folder.keep_record(conversation.record)
     tell(f"{len(result.silos_received)} silos are in the result: {file}")
