@@ -19,7 +19,7 @@ demo: $(VENV)/.installed ## audit five synthetic hospitals and print the answer
 	@$(BIN)/fedparity demo --out build/demo
 
 test: $(VENV)/.installed-test ## run every test
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto
 
 check: lint types imports ## everything that reads the code without running it
 

@@ -37,7 +37,9 @@ def free_ports(number):
 
 def blocks(page):
     """The commands of a page, block by block."""
-    return re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    return re.findall(
+        r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
 
 
 class Deployment:
@@ -133,10 +135,10 @@ class Deployment:
             self.shell.stdin.close()
 
 
-@pytest.fixture(scope="module")
-def deployment(tmp_path_factory):
+@pytest.fixture
+def deployment(tmp_path):
     """The page followed to the end of its run; its processes still there."""
-    deployed = Deployment(tmp_path_factory.mktemp("flower"))
+    deployed = Deployment(tmp_path)
     try:
         deployed.wait_for("the page", (deployed.work / "ready").exists)
         yield deployed
@@ -155,82 +157,92 @@ def by_files(deployment, plan, silos, name):
     return deployment.run("fedparity", "audit", plan, *files, "--json")
 
 
-@pytest.mark.xdist_group("flower")
-class TestDeployment:
-    def test_the_page_gives_the_result_of_files(self, deployment):
-        expected = by_files(deployment, "plan.toml", SILOS, "all")
+def test_a_deployment_from_its_page_to_a_killed_silo(deployment):
+    the_page_gives_the_result_of_files(deployment)
+    a_key_that_was_not_registered_is_refused(deployment)
+    a_silo_that_is_killed_midway_is_missing(deployment)
+    the_page_stops_what_it_started(deployment)
 
-        assert (deployment.work / "result" / "result.json").read_text() == expected
-        record = json.loads((deployment.work / "result" / "exchange.json").read_text())
-        assert {each["silo"]: each["outcome"] for each in record["asked"]} == dict.fromkeys(
-            SILOS, "answered"
-        )
-        assert "3 of 3 silos answered" in deployment.log("shell.log")
 
-    def test_a_key_that_was_not_registered_is_refused(self, deployment):
-        deployment.run(
-            *("ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-f", "keys/mallory")
-        )
+def the_page_gives_the_result_of_files(deployment):
+    """The three silos of the page."""
+    expected = by_files(deployment, "plan.toml", SILOS, "all")
 
-        stranger = deployment.node(
-            "mallory", "aurora/settings.toml", deployment.unused, "mallory.log"
-        )
+    assert (deployment.work / "result" / "result.json").read_text() == expected
+    record = json.loads((deployment.work / "result" / "exchange.json").read_text())
+    assert {each["silo"]: each["outcome"] for each in record["asked"]} == dict.fromkeys(
+        SILOS, "answered"
+    )
+    assert "3 of 3 silos answered" in deployment.log("shell.log")
 
-        assert stranger.wait(timeout=60) != 0
-        assert "Failed to activate SuperNode" in deployment.log("mallory.log")
 
-    def test_a_silo_that_is_killed_midway_is_missing(self, deployment):
-        pids = [int(line) for line in (deployment.work / "pids").read_text().split()]
-        for pid in pids[1:]:  # the first is the SuperLink
-            os.kill(pid, signal.SIGTERM)
-        plan = deployment.work / "plan.toml"
-        again = plan.read_text().replace("three hospitals", "three hospitals, again")
-        (deployment.work / "again.toml").write_text(again)
-        deployment.run(
-            *("fedparity", "engine", "flower", "new", "second", "--plan", "again.toml"),
-            *("--quorum", "2", "--time-limit", "30"),
-        )
-        os.mkfifo(deployment.work / "cedar" / "stuck.csv")  # whoever reads it waits for ever
-        nodes = {}
-        for silo, port in zip(SILOS, free_ports(3), strict=True):
-            settings = (deployment.work / silo / "settings.toml").read_text()
-            digest = re.search(r'plan = "([^"]*)"', settings)[1]
-            settings = settings.replace(digest, "again.toml")
-            if silo == "cedar":
-                settings = settings.replace("practice/cedar/patients.csv", "cedar/stuck.csv")
-            (deployment.work / silo / "second.toml").write_text(settings)
-            nodes[silo] = deployment.node(silo, f"{silo}/second.toml", port, f"{silo}-2.log")
+def a_key_that_was_not_registered_is_refused(deployment):
+    """A fourth node, with a key of its own."""
+    deployment.run(
+        *("ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-f", "keys/mallory")
+    )
 
-        run = deployment.start(
-            *deployment.flower("flwr", "run", "second", "consortium", "--stream"),
-            *("--run-config", f"output='{deployment.work}/second-result'"),
-            log="run.log",
-        )
-        deployment.others.append(run)
-        deployment.wait_for(
-            "cedar to be asked", lambda: "Start `flwr-clientapp`" in deployment.log("cedar-2.log")
-        )
-        os.killpg(nodes["cedar"].pid, signal.SIGKILL)
-        deployment.wait_for("the run", lambda: run.poll() is not None)
+    stranger = deployment.node("mallory", "aurora/settings.toml", deployment.unused, "mallory.log")
 
-        found = deployment.work / "second-result"
-        expected = by_files(deployment, "again.toml", SILOS[:2], "two")
-        assert (found / "result.json").exists(), deployment.said()
-        assert (found / "result.json").read_text() == expected
-        assert json.loads(expected)["silos_missing"] == ["cedar"]
-        record = json.loads((found / "exchange.json").read_text())
-        outcomes = {each["silo"]: each["outcome"] for each in record["asked"]}
-        assert outcomes == {
-            "aurora": "answered",
-            "bayside": "answered",
-            "cedar": "no answer in time",
-        }
+    assert stranger.wait(timeout=60) != 0
+    assert "Failed to activate SuperNode" in deployment.log("mallory.log")
 
-    def test_the_page_stops_what_it_started(self, deployment):
-        with deployment.shell.stdin as typed:
-            typed.write(b"\n")
 
-        deployment.shell.wait(timeout=60)
+def a_silo_that_is_killed_midway_is_missing(deployment):
+    """The three silos again, under a second plan, on the same SuperLink."""
+    pids = [int(line) for line in (deployment.work / "pids").read_text().split()]
+    for pid in pids[1:]:  # the first is the SuperLink
+        os.kill(pid, signal.SIGTERM)
+    plan = deployment.work / "plan.toml"
+    again = plan.read_text().replace("three hospitals", "three hospitals, again")
+    (deployment.work / "again.toml").write_text(again)
+    deployment.run(
+        *("fedparity", "engine", "flower", "new", "second", "--plan", "again.toml"),
+        *("--quorum", "2", "--time-limit", "30"),
+    )
+    os.mkfifo(deployment.work / "cedar" / "stuck.csv")  # whoever reads it waits for ever
+    nodes = {}
+    for silo, port in zip(SILOS, free_ports(3), strict=True):
+        settings = (deployment.work / silo / "settings.toml").read_text()
+        digest = re.search(r'plan = "([^"]*)"', settings)[1]
+        settings = settings.replace(digest, "again.toml")
+        if silo == "cedar":
+            settings = settings.replace("practice/cedar/patients.csv", "cedar/stuck.csv")
+        (deployment.work / silo / "second.toml").write_text(settings)
+        nodes[silo] = deployment.node(silo, f"{silo}/second.toml", port, f"{silo}-2.log")
 
-        pids = [int(line) for line in (deployment.work / "pids").read_text().split()]
-        assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    run = deployment.start(
+        *deployment.flower("flwr", "run", "second", "consortium", "--stream"),
+        *("--run-config", f"output='{deployment.work}/second-result'"),
+        log="run.log",
+    )
+    deployment.others.append(run)
+    deployment.wait_for(
+        "cedar to be asked", lambda: "Start `flwr-clientapp`" in deployment.log("cedar-2.log")
+    )
+    os.killpg(nodes["cedar"].pid, signal.SIGKILL)
+    deployment.wait_for("the run", lambda: run.poll() is not None)
+
+    found = deployment.work / "second-result"
+    expected = by_files(deployment, "again.toml", SILOS[:2], "two")
+    assert (found / "result.json").exists(), deployment.said()
+    assert (found / "result.json").read_text() == expected
+    assert json.loads(expected)["silos_missing"] == ["cedar"]
+    record = json.loads((found / "exchange.json").read_text())
+    outcomes = {each["silo"]: each["outcome"] for each in record["asked"]}
+    assert outcomes == {
+        "aurora": "answered",
+        "bayside": "answered",
+        "cedar": "no answer in time",
+    }
+
+
+def the_page_stops_what_it_started(deployment):
+    """Its last block."""
+    with deployment.shell.stdin as typed:
+        typed.write(b"\n")
+
+    deployment.shell.wait(timeout=60)
+
+    pids = [int(line) for line in (deployment.work / "pids").read_text().split()]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
