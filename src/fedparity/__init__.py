@@ -15,6 +15,8 @@ from fedparity.version import __version__
 
 __all__ = [
     "Allocation",
+    "AnsweredError",
+    "ApprovalError",
     "Assessment",
     "Attribution",
     "AuditResult",
@@ -74,6 +76,7 @@ __all__ = [
     "ScoreError",
     "SecureMessageError",
     "ShareErrors",
+    "SettingsError",
     "SignatureError",
     "SiloInfluence",
     "SiloSketch",
@@ -156,12 +159,12 @@ _HOMES = {
     "diagnostics.thresholds": "ThresholdReport at_threshold",
     "engines.in_process": "simulate",
     "errors": (
-        "BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
+        "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
         "DisclosureError DocumentError DownloadError FederationError FedparityError "
         "GroupError GroupMismatchError InputError KeyFileError LabelError LedgerError "
         "MagnitudeError MassError MessageError MissingExtraError MissingSiloError "
         "OptionError OutputError PlanError PrivacyError RecordsError ResultError "
-        "RoundError RoundStateError ScoreError SecureMessageError SignatureError "
+        "RoundError RoundStateError ScoreError SecureMessageError SettingsError SignatureError "
         "TableError"
     ),
     "experiments.allocations": "Allocation allocate",
@@ -232,6 +235,8 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (
+        AnsweredError,
+        ApprovalError,
         BudgetError,
         CellError,
         DatabaseError,
@@ -263,6 +268,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         RoundStateError,
         ScoreError,
         SecureMessageError,
+        SettingsError,
         SignatureError,
         TableError,
     )
