@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from fedparity.engines.flower.quiet import be_quiet
+from fedparity.engines.remote.simulated import ALLOWED
 from fedparity.errors import MissingExtraError
 
 __all__ = ["start"]
@@ -36,6 +37,10 @@ def start(command: str, arguments: tuple[str, ...]) -> None:
     """
     environment = dict(os.environ)
     be_quiet(environment)
+    if command == "flwr":  # a simulation runs in its processes; a node never does
+        environment[ALLOWED] = "1"
+    else:
+        environment.pop(ALLOWED, None)
     beside = Path(sys.executable).parent  # Flower starts other commands of its own by name
     environment["PATH"] = f"{beside}{os.pathsep}{environment.get('PATH', os.defpath)}"
     try:

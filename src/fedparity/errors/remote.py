@@ -49,8 +49,8 @@ class SettingsError(InputError):
     def not_simulated(cls, what: str) -> SettingsError:
         return cls(
             f"this silo has no settings of its own, and the run simulates none: {what}.",
-            fix="start the node with --node-config SILO.toml; or, for a simulation, set "
-            "simulated-data in the run's configuration.",
+            fix="start the node with --node-config SILO.toml; or, for a simulation, start flwr run by "
+            "fedparity engine flower start, with simulated-data in the run's configuration.",
         )
 
 

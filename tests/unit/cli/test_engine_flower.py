@@ -10,6 +10,7 @@ from tests.unit.cli.samples import SILOS, plan, run, table, write_table
 
 import fedparity as fp
 from fedparity.engines.flower.quiet import QUIET
+from fedparity.engines.remote.simulated import ALLOWED
 
 NEW = ("engine", "flower", "new")
 PREVIEW = ("engine", "flower", "preview")
@@ -184,6 +185,19 @@ def test_a_command_runs_with_what_it_does_unasked_switched_off(monkeypatch):
     assert (command, arguments) == ("flwr", ["flwr", "run", ".", "--stream", "--help"])
     assert QUIET.items() <= environment.items()
     assert environment["PATH"].startswith(os.path.dirname(sys.executable))  # noqa: PTH120
+
+
+@pytest.mark.parametrize(
+    ("command", "allowed"), [("flwr", "1"), ("flower-supernode", None), ("flower-superlink", None)]
+)
+def test_only_the_processes_of_flwr_may_simulate_silos(monkeypatch, command, allowed):
+    started = []
+    monkeypatch.setattr(os, "execvpe", lambda *given: started.append(given))
+    monkeypatch.setenv(ALLOWED, "1")
+
+    run("engine", "flower", "start", command)
+
+    assert started[0][2].get(ALLOWED) == allowed
 
 
 def test_another_command_is_not_run():

@@ -17,6 +17,8 @@ from fedparity.errors import (
     KeyFileError,
     LedgerError,
     MissingExtraError,
+    OutputError,
+    RoundStateError,
     SettingsError,
     SignatureError,
 )
@@ -32,6 +34,8 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
     (MissingExtraError, Refusal.SETUP),
     (KeyFileError, Refusal.SETUP),
     (SignatureError, Refusal.SETUP),
+    (OutputError, Refusal.SETUP),
+    (RoundStateError, Refusal.SETUP),
     (DocumentError, Refusal.REQUEST),
 )
 """The first class that fits decides; any other error on purpose is about the data."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +14,11 @@ from fedparity.engines.remote.settings import Scalar, SiloSettings, reading_of
 from fedparity.errors import SettingsError
 from fedparity.protocol.plan import Plan
 
-__all__ = ["PREFIX", "simulated_settings"]
+__all__ = ["ALLOWED", "PREFIX", "simulated_settings"]
+
+ALLOWED = "FEDPARITY_SIMULATED_SILOS"
+"""The variable without which no silo is simulated: else whoever starts a run could name the data of a
+real node that has no settings. ``fedparity engine flower start flwr`` sets it, for its own processes."""
 
 PREFIX = "simulated-"
 """What the settings of all simulated silos begin with in the configuration of a run."""
@@ -34,6 +39,8 @@ def simulated_settings(
     """
     shared = {key.removeprefix(PREFIX): str(run[key]) for key in run if key.startswith(PREFIX)}
     silos = plan.silos or ()
+    if os.environ.get(ALLOWED) != "1":
+        raise SettingsError.not_simulated("it was not started for a simulation")
     if not shared.get("data"):
         raise SettingsError.not_simulated("its configuration has no simulated-data")
     if not 0 <= position < len(silos):

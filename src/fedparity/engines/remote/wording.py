@@ -31,7 +31,7 @@ class Refusal(StrEnum):
     RULE = "refused by a rule"
     DATA = "data not usable"
     REQUEST = "request not valid"
-    SETUP = "package or key missing"
+    SETUP = "package, key or state missing"
     FAILED = "failed"
 
 
