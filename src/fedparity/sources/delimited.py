@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import TableError
+from fedparity.sources.arrow_column import ArrowColumn
+from fedparity.sources.arrow_csv import Kind, parsed_by_arrow
 from fedparity.sources.columns import Block
 from fedparity.sources.csv_bytes import CsvFile, Pieces, without_blank_lines
 from fedparity.sources.extras import polars
@@ -90,6 +93,15 @@ class _Parser:
     file: CsvFile
     types: Mapping[str, Any]
 
+    @cached_property
+    def kinds(self) -> dict[str, Kind] | None:
+        """What is in each column, by its name in the block; None if there is more than scores and labels."""
+        pl = polars("a CSV file")
+        known: dict[Any, Kind] = {pl.Float64: "number", pl.String: "text"}
+        if any(kind not in known for kind in self.types.values()):
+            return None
+        return {self._mark(name): known[kind] for name, kind in self.types.items()}
+
     def parse(self, block: bytes) -> pl.DataFrame:
         pl = polars("a CSV file")
         try:
@@ -136,7 +148,7 @@ class _Parser:
         pl = polars("a CSV file")
         if dtype in (None, pl.String):
             return texts
-        filled = texts.replace("", None)
+        filled = texts.str.strip_chars(" \t").replace("", None)
         wider = pl.Float64 if dtype == pl.Int64 else dtype  # 1.5 after whole numbers is no fault
         values = filled.cast(wider, strict=False)
         if failed := values.null_count() - filled.null_count():
@@ -155,7 +167,14 @@ class _Parse:
     pieces: Pieces
 
     def __call__(self) -> Block:
-        frame = self.parser.parse(b"".join(self.pieces))
+        block = b"".join(self.pieces)
+        kinds = self.parser.kinds
+        delimiter = self.parser.file.delimiter
+        table = None if kinds is None else parsed_by_arrow(block, delimiter, kinds)
+        if table is not None:
+            names = zip(self.parser.types, table.columns, strict=True)
+            return Block(table.num_rows, {name: ArrowColumn(column) for name, column in names})
+        frame = self.parser.parse(block)
         columns = {name: PolarsColumn(frame.get_column(name)) for name in frame.columns}
         return Block(frame.height, columns)
 

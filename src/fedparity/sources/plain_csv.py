@@ -22,9 +22,9 @@ __all__ = ["PlainCsvTable"]
 
 _ROWS = 1 << 16
 _NUMBER = re.compile(
-    r" *[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE
+    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE
 )
-"""What polars reads as a number; Python's float() would also read 1_000."""
+"""What polars and Arrow read as a number, without the spaces around it; float() would also read 1_000."""
 
 
 class PlainCsvTable:
@@ -84,9 +84,10 @@ class _Parse:
         for name in self.selection.columns:
             position = self.file.names.index(name)
             fields = [row[position] for row in self.rows]
-            columns[name] = (
-                self._numbers(name, fields) if self._is_number(name) else _texts(fields)
-            )
+            if self._is_number(name):
+                columns[name] = self._numbers(name, [field.strip(" \t") for field in fields])
+            else:
+                columns[name] = _texts(fields)
         return Block(len(self.rows), columns)
 
     def _is_number(self, name: str) -> bool:

@@ -12,12 +12,24 @@ from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
 from fedparity.sources import csv_bytes
+from fedparity.sources.arrow_csv import parsed_by_arrow
 from fedparity.sources.delimited import DelimitedTable
 from fedparity.sources.plain_csv import PlainCsvTable
 from fedparity.sources.table import Selection
 from fedparity.sources.where import Condition
 
-READERS = DelimitedTable, PlainCsvTable
+
+class PolarsTable(DelimitedTable):
+    """A file that pyarrow does not look at."""
+
+    def scan(self, selection):
+        """Yield tasks whose parser knows of no columns that are simple enough."""
+        for task in super().scan(selection):
+            task.parser.__dict__["kinds"] = None
+            yield task
+
+
+READERS = DelimitedTable, PolarsTable, PlainCsvTable
 both = pytest.mark.parametrize("reader", READERS)
 SCORE_AND_GROUP = Selection(numbers=("z",), labels=("g",))
 
@@ -74,6 +86,10 @@ def test_blocks_are_cut_where_a_record_ends(reader, rows, size, line_end, tmp_pa
 NUMBERS = {
     "0.5": 0.5,
     " 0.5": 0.5,
+    "0.5 ": 0.5,
+    " \t0.5 \t": 0.5,
+    " ": None,
+    "\t": None,
     '"0.5"': 0.5,
     ".5": 0.5,
     "5.": 5.0,
@@ -93,6 +109,43 @@ def test_numbers_are_read_as_they_are_commonly_written(reader, field, expected, 
     assert read(reader, written(f"z,g\n{field},a\n")) == ([expected], ["a"])
 
 
+@given(field=st.text(st.sampled_from("0123456789.eE+-naif \t_x"), max_size=8))
+def test_all_readers_agree_on_what_a_number_is(field, tmp_path_factory):
+    path = tmp_path_factory.mktemp("csv") / "t.csv"
+    path.write_text(f"z,g\n{field},a\n0.5,b\n")
+
+    def outcome(reader):
+        try:
+            scores, labels = read(reader, path)
+        except fp.TableError as error:
+            return error.message
+        return repr(scores), labels
+
+    assert outcome(DelimitedTable) == outcome(PolarsTable) == outcome(PlainCsvTable)
+
+
+@pytest.mark.parametrize(
+    ("block", "why"),
+    [
+        (b'z,g\n0.5,"a"\n', "quotes"),
+        (b"z,g\r\n0.5,a\r\n", "carriage returns"),
+        (b"z,g\n0.5,a\n0.6\n", "a short row"),
+        (b"z,g\n0.5,a\n0.6,b,c\n", "a long row"),
+        (b"z,g\nhigh,a\n", "no number"),
+        (b"z,g\n0.5,\xff\n", "no UTF-8"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_not_plain_is_left_to_polars(block, why):
+    assert parsed_by_arrow(block, ",", {"z": "number", "g": "text"}) is None, why
+
+
+def test_what_is_plain_is_parsed_by_pyarrow():
+    table = parsed_by_arrow(b"z,n,g\n0.5,x,\n\n,y,NA\n", ",", {"g": "text", "z": "number"})
+
+    assert table.to_pydict() == {"g": [None, "NA"], "z": [0.5, None]}
+
+
 @both
 def test_nan_is_a_number_that_the_kernels_count(reader, written):
     (score,), _ = read(reader, written("z,g\nNaN,a\n"))
@@ -102,7 +155,7 @@ def test_nan_is_a_number_that_the_kernels_count(reader, written):
 
 @both
 @pytest.mark.parametrize(
-    "field", ["NA", "NULL", "high", "1_000", '"1,5"', "0x10", "--1", "1e", "0.5 ", "true"]
+    "field", ["NA", "NULL", "high", "1_000", '"1,5"', "0x10", "--1", "1e", "0 .5", "true"]
 )
 def test_fields_that_are_no_numbers_are_counted_and_not_shown(reader, field, written):
     path = written(f"z,g\n0.25,a\n{field},a\n{field},b\n,b\n")
