@@ -46,6 +46,13 @@ class SettingsError(InputError):
         )
 
     @classmethod
+    def unusable_plan(cls, reason: str) -> SettingsError:
+        return cls(
+            f"the plan in the settings of this silo cannot be used: {reason}.",
+            fix="name the file of the plan that was approved, or its digest.",
+        )
+
+    @classmethod
     def not_simulated(cls, what: str) -> SettingsError:
         return cls(
             f"this silo has no settings of its own, and the run simulates none: {what}.",

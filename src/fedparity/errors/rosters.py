@@ -22,6 +22,18 @@ class MissingSiloError(FedparityError):
         )
 
     @classmethod
+    def not_connected(
+        cls, there: int, needed: int, roster: int, absent: Collection[str]
+    ) -> MissingSiloError:
+        names = f" Not heard of: {listed(absent)}." if absent else ""
+        return cls(
+            f"{there:,} of the {roster:,} silos of the plan are connected, and {needed:,} are needed, "
+            f"so nobody was asked.{names}",
+            fix="start the nodes that are missing and run the audit again, with a longer wait if they "
+            "need it; or lower quorum.",
+        )
+
+    @classmethod
     def below_quorum(
         cls, came: int, quorum: int, roster: int, reasons: Mapping[str, str]
     ) -> MissingSiloError:

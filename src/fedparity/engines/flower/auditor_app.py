@@ -49,12 +49,12 @@ def terms_of(run: Mapping[str, Scalar]) -> Terms:
     """
     try:
         return Terms(
-            quorum=int(run.get("quorum", 0)) or None,
+            quorum=_whole(run.get("quorum", 0)) or None,
             wait=float(run.get("wait", 60.0)),
             limit=float(run.get("time-limit", 600.0)),
             confidence=float(run.get("confidence", 0.95)),
-            seed=int(run.get("seed", 0)),
-            redraws=int(run.get("redraws", 0)) or None,
+            seed=_whole(run.get("seed", 0)),
+            redraws=_whole(run.get("redraws", 0)) or None,
         )
     except ValueError as error:
         if isinstance(error, FedparityError):
@@ -63,3 +63,9 @@ def terms_of(run: Mapping[str, Scalar]) -> Terms:
             "a number in the configuration of the run is none.",
             fix="see [tool.flwr.app.config] in the pyproject.toml of the app.",
         ) from None
+
+
+def _whole(value: Scalar) -> int:
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+        raise ValueError("not a whole number")
+    return int(value)

@@ -66,14 +66,19 @@ class GridExchange:
                 waiting[number] = member
             else:
                 yield Answer(member, Loss.UNREACHABLE)
-        while waiting and monotonic() < deadline:
+        while waiting:
+            left = (
+                deadline - monotonic()
+            )  # taken before the look, so that the last one is after it
             for reply in self._grid.pull_messages(list(waiting)):
                 member_of = waiting.pop(reply.metadata.reply_to_message_id, None)
                 if member_of is not None:
                     yield Answer(member_of, _read(reply))
+            if left <= 0:
+                break
             if waiting:
                 yield None
-                sleep(self._pause)
+                sleep(min(self._pause, left))
         for member in waiting.values():
             yield Answer(member, Loss.SILENT)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flwr.app import Context, Message
 from flwr.clientapp import ClientApp
-from flwr.common.constant import PARTITION_ID_KEY
+from flwr.common.constant import NUM_PARTITIONS_KEY, PARTITION_ID_KEY
 
 from fedparity.engines.flower.wire import reply_content, request_of
 from fedparity.engines.remote.refusing import guarded
@@ -39,8 +39,7 @@ def silo_app() -> ClientApp:
 
 def _settings(request: Request, context: Context) -> SiloSettings:
     own = dict(context.node_config)
-    position = own.pop(PARTITION_ID_KEY, None)
-    own.pop("num-partitions", None)
-    if own or not isinstance(position, int):
+    position, partitions = own.pop(PARTITION_ID_KEY, None), own.pop(NUM_PARTITIONS_KEY, None)
+    if own or not isinstance(position, int) or partitions is None:
         return SiloSettings.of(own)
     return simulated_settings(request.plan, position, context.run_config, context.run_id)

@@ -59,14 +59,12 @@ def reply_of(message: Message) -> Reply:
     """
     record = _record(message)
     silo, sketch, refused = record.get("silo"), record.get("message"), record.get("refused")
-    words = {word.value: word for word in Refusal}
+    word = next((each for each in Refusal if each.value == refused), None)
     if not isinstance(silo, str) or not isinstance(sketch, bytes | None):
         raise MessageError.field("the reply", "a silo and its message", record)
-    if refused is not None and refused not in words:
+    if refused is not None and word is None:
         raise MessageError.field("the reply's refusal", "one of the known words", refused)
-    return Reply(
-        silo=silo, message=sketch, refused=None if refused is None else words[str(refused)]
-    )
+    return Reply(silo=silo, message=sketch, refused=word)
 
 
 def _record(message: Message) -> ConfigRecord:

@@ -121,7 +121,7 @@ def _rounds(conversation: Conversation) -> list[RoundMessage]:
         return found
 
     everybody, enough = len(plan.silos or ()), threshold_of(plan)
-    keys = ask(conversation.gather(), everybody, "keys")
+    keys = ask(conversation.gather(everybody), everybody, "keys")
     shares = ask(keys, everybody, "shares", *keys.values())
     vectors = ask(shares, conversation.quorum, "mask", *keys.values(), *shares.values())
     request = request_for(plan, Inbox(tuple(came)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, sleep
@@ -53,15 +54,17 @@ class Conversation:
         self.quorum = self.terms.quorum_for(self.plan)
         self.record = Record(self.plan.digest, self.quorum)
 
-    def gather(self) -> list[Member]:
+    def gather(self, needed: int | None = None) -> list[Member]:
         """Wait until as many members are there as the plan has silos, or the time is up.
+
+        ``needed`` is the quorum if absent.
 
         Raises
         ------
         MessageError
             If two nodes are registered under one silo's name.
         MissingSiloError
-            If fewer are there than the quorum.
+            If fewer are there than are needed; nobody was asked.
         """
         roster, began = len(self.plan.silos or ()), monotonic()
         while True:
@@ -70,14 +73,18 @@ class Conversation:
                 break
             sleep(_LOOK_AGAIN)
         self.tell(f"{len(members)} nodes are connected; the plan has {roster} silos.")
-        strangers = {m.name for m in self.exchange.members() if m.name} - self.plan.silo_set
+        named = {m.name for m in self.exchange.members() if m.name}
+        strangers = sorted(named - self.plan.silo_set)
         if strangers:
             self.tell(f"not asked, because the plan does not list them: {listed(strangers)}.")
         for member in members:
             if member.name is not None:
                 self._know(member, member.name)
-        if len(members) < self.quorum:
-            raise self._missing(len(members), self.quorum)
+        needed = self.quorum if needed is None else needed
+        if len(members) < needed:
+            unnamed = any(member.name is None for member in members)
+            absent = () if unnamed else self._absent()
+            raise MissingSiloError.not_connected(len(members), needed, roster, absent)
         return members
 
     def ask(
@@ -101,7 +108,7 @@ class Conversation:
             if answer is None:
                 if now - told >= _TELL_EVERY:
                     told = now
-                    self._tell_progress(step, requests, waiting, began)
+                    self._tell_progress(step, requests, found, waiting, began)
                 continue
             waiting.pop(answer.member, None)
             outcome = self._take(step, answer, read, found)
@@ -109,7 +116,7 @@ class Conversation:
             self.record.enter(step, answer.member.node, silo, outcome, now - began)
             if not waiting or len(requests) <= _FEW or now - told >= 1.0:
                 told = now
-                self._tell_progress(step, requests, waiting, began)
+                self._tell_progress(step, requests, found, waiting, began)
         return found
 
     def require(self, answered: Mapping[Member, object], needed: int) -> None:
@@ -165,7 +172,8 @@ class Conversation:
 
     def _explain(self, member: Member, came: Reply | Loss, reason: str) -> None:
         said = came.silo if isinstance(came, Reply) else ""
-        own = self.silos.get(member) or (said if said in self.plan.silo_set else "")
+        believed = said in self.plan.silo_set and said not in self._nodes
+        own = self.silos.get(member) or (said if believed else "")
         self.reasons[own or f"node {member.node}"] = reason
 
     def _refuse(self, member: Member, error: DocumentError) -> None:
@@ -177,19 +185,28 @@ class Conversation:
         self,
         step: Step,
         requests: Mapping[Member, Request],
+        found: Mapping[Member, object],
         waiting: Mapping[Member, None],
         began: float,
     ) -> None:
-        done = len(requests) - len(waiting)
+        lost = len(requests) - len(waiting) - len(found)
         left = max(0.0, self.terms.limit - (monotonic() - began))
         names = sorted(self.silos.get(member, f"node {member.node}") for member in waiting)
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         rest = f"; waiting for {', '.join(names[:3])}{more}, {left:.0f} s left" if names else ""
-        self.tell(f"{step}: {done} of {len(requests)} silos answered{rest}.")
+        without = f", {lost} did not" if lost else ""
+        self.tell(f"{step}: {len(found)} of {len(requests)} silos answered{without}{rest}.")
 
     def _missing(self, came: int, needed: int) -> MissingSiloError:
-        roster = self.plan.silos or ()
+        named = {who: why for who, why in self.reasons.items() if who in self.plan.silo_set}
+        nodes = {who: why for who, why in self.reasons.items() if who not in named}
+        if len(nodes) > _FEW:
+            numbers = Counter(nodes.values()).items()
+            nodes = {"other nodes": ", ".join(f"{number:,} × {why}" for why, number in numbers)}
+        reasons = {**nodes, **named, **dict.fromkeys(self._absent(), _NOT_HEARD)}
+        return MissingSiloError.below_quorum(came, needed, len(self.plan.silos or ()), reasons)
+
+    def _absent(self) -> list[str]:
+        """Silos of the roster of which nothing is known."""
         heard = {*self.silos.values(), *self.reasons}
-        absent = {silo: _NOT_HEARD for silo in roster if silo not in heard}
-        reasons = {**self.reasons, **absent}
-        return MissingSiloError.below_quorum(came, needed, len(roster), reasons)
+        return [silo for silo in self.plan.silos or () if silo not in heard]

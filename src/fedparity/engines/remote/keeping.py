@@ -36,7 +36,7 @@ class Folder:
         OutputError
             If it holds an earlier run, or cannot be made.
         """
-        for name in ("result.json", "exchange.json", "messages"):
+        for name in ("result.json", "exchange.json", "messages", "plan.toml"):
             if (self.path / name).exists():
                 raise OutputError.exists(str(self.path / name))
         try:
@@ -44,7 +44,7 @@ class Folder:
         except OSError as problem:
             reason = problem.strerror or type(problem).__name__
             raise OutputError.unwritable(str(self.path), reason) from None
-        self._plan.write(self.path / "plan.toml", force=True)
+        self._plan.write(self.path / "plan.toml")
 
     def keep_message(self, silo: str, ending: str, data: bytes) -> None:
         """Write a message of a silo, byte for byte as it came."""
@@ -67,9 +67,11 @@ class Folder:
     def _name(self, silo: str) -> str:
         """A file name that no other silo has, on a disk that may not tell cases apart."""
         if silo not in self._names:
-            name = file_name(silo)
-            if name.lower() in self._taken:
-                name = f"{name}-{len(self._names)}"
+            plain = name = file_name(silo)
+            number = 1
+            while name.lower() in self._taken:
+                number += 1
+                name = f"{plain}-{number}"
             self._taken.add(name.lower())
             self._names[silo] = name
         return self._names[silo]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from fedparity.engines.remote.wording import Refusal, Reply
@@ -37,6 +38,8 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
     (OutputError, Refusal.SETUP),
     (RoundStateError, Refusal.SETUP),
     (DocumentError, Refusal.REQUEST),
+    (RoundStateError, Refusal.REQUEST),
+    (OutputError, Refusal.FAILED),
 )
 """The first class that fits decides; any other error on purpose is about the data."""
 
@@ -44,7 +47,7 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
 def guarded(
     silo: str, work: Callable[[], bytes], tell: Callable[[str], None] | None = None
 ) -> Reply:
-    """Return what the work returns, or the word for what it raised; never raise.
+    """Return what the work returns, or the word for what it raised; raise nothing but Ctrl-C.
 
     What went wrong is told to the silo's operator alone: in full if it was raised on purpose, since such
     errors hold no value of the data, and else by its kind and place.
@@ -60,11 +63,14 @@ def guarded(
     try:
         return Reply(silo=silo, message=work())
     except FedparityError as error:
-        tell(f"{silo or 'this silo'} did not answer. error: {error}")
-        return Reply(silo=silo, refused=refusal_of(error))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 -- an engine would send its text
-        tell(f"{silo or 'this silo'} did not answer. error: {_place(error)}")
-        return Reply(silo=silo, refused=Refusal.FAILED)
+        refused, reason = refusal_of(error), str(error)
+    except KeyboardInterrupt:  # the operator's, who wants the process to end
+        raise
+    except BaseException as error:  # noqa: BLE001 -- an engine would send its text, a panic's too
+        refused, reason = Refusal.FAILED, _place(error)
+    with suppress(Exception):  # a log that cannot be written must not become the answer
+        tell(f"{silo or 'this silo'} did not answer. error: {reason}")
+    return Reply(silo=silo, refused=refused)
 
 
 def refusal_of(error: FedparityError) -> Refusal:

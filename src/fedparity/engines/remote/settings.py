@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fedparity.errors import ApprovalError, OptionError, SettingsError
+from fedparity.errors import (
+    ApprovalError,
+    DatabaseError,
+    DocumentError,
+    FedparityError,
+    OptionError,
+    SettingsError,
+)
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
@@ -93,7 +100,7 @@ class SiloSettings:
         try:
             ledger = Ledger(Path(text["ledger"]) if "ledger" in text else default_ledger_path())
             data = _data(text)
-        except (OptionError, OSError) as error:
+        except (OptionError, DatabaseError, OSError) as error:
             raise SettingsError.unusable_data(_reason(error)) from None
         folder = Path(text["folder"]) if "folder" in text else ledger.path.parent / "outbox"
         return cls(
@@ -174,7 +181,12 @@ def _text(key: str, value: Scalar) -> str:
 
 def _digest(plan: str) -> str:
     """The digest that the operator wrote down, or that of the file."""
-    return plan if plan.startswith("sha256:") else Plan.read(plan).digest
+    if plan.startswith("sha256:"):
+        return plan
+    try:
+        return Plan.read(plan).digest
+    except DocumentError as error:
+        raise SettingsError.unusable_plan(error.message.rstrip(".")) from None
 
 
 def _data(text: Mapping[str, str]) -> object:
@@ -212,7 +224,7 @@ def reading_of(text: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _reason(error: OptionError | OSError) -> str:
-    if isinstance(error, OptionError):
+def _reason(error: OptionError | DatabaseError | OSError) -> str:
+    if isinstance(error, FedparityError):
         return error.message.rstrip(".")
     return (error.strerror or type(error).__name__).lower()

@@ -34,8 +34,7 @@ def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
     if request.step == "keys":
         return _first(plan, settings, file)
     with file.held() as state:
-        if (state.plan, state.silo) != (plan.digest, settings.silo):
-            raise RoundStateError.other_plan(file.path)
+        _check_own(state, plan, settings, file)
         if request.step in state.sent:
             if not settings.again:
                 raise AnsweredError.before(settings.silo, file.path)
@@ -54,10 +53,17 @@ def _first(plan: Plan, settings: SiloSettings, file: StateFile) -> SiloRoundMess
         if not settings.again:
             raise AnsweredError.before(settings.silo, file.path)
         with file.held() as state:
+            _check_own(state, plan, settings, file)
             return state.sent_again("keys")
     made = publish_keys(plan, settings.silo, key=settings.signing_key())
     file.create(made.state)
     return made.message
+
+
+def _check_own(state: RoundState, plan: Plan, settings: SiloSettings, file: StateFile) -> None:
+    """Raise if a file of this name is of another round, or of a silo whose name is alike."""
+    if (state.plan, state.silo) != (plan.digest, settings.silo):
+        raise RoundStateError.other_plan(file.path)
 
 
 def _step(request: Request, settings: SiloSettings, state: RoundState) -> Step:

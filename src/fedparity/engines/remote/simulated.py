@@ -45,7 +45,8 @@ def simulated_settings(
         raise SettingsError.not_simulated("its configuration has no simulated-data")
     if not 0 <= position < len(silos):
         raise SettingsError.not_simulated(f"the plan has {len(silos)} silos")
-    table = _table(plan, tuple(sorted((key, value) for key, value in shared.items() if value)))
+    chosen = tuple(sorted((key, value) for key, value in shared.items() if value))
+    table = _table(plan, chosen, run_id)
     silo = silos[position]
     if silo not in table.silos:
         raise SettingsError.not_simulated(f"the table has no rows of {silo!r}")
@@ -60,8 +61,8 @@ def simulated_settings(
 
 
 @lru_cache(maxsize=1)
-def _table(plan: Plan, shared: tuple[tuple[str, str], ...]) -> PooledTable:
-    """The table of all silos, read once for as many of them as this process simulates."""
+def _table(plan: Plan, shared: tuple[tuple[str, str], ...], _: int) -> PooledTable:
+    """The table of all silos, read once in a run for as many of them as this process simulates."""
     settings = dict(shared)
     data, silo = settings.pop("data"), settings.pop("silo", "silo")
     return read_pooled(data, silo=silo, groups=plan.groups, **reading_of(settings))

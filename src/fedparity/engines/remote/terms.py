@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fedparity.diagnostics.checks import check_confidence
 from fedparity.errors import OptionError
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import threshold_of
 
 __all__ = ["Terms"]
+
+_FEWEST = 20
+"""Redraws of the bootstrap, as :func:`fedparity.assess` demands."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,14 @@ class Terms:
             if not least <= getattr(self, name) <= 1e6:
                 raise OptionError(
                     f"{name} must be a number of seconds of at least {least:g}.",
+                    fix=f"set {name} in the configuration of the run.",
+                )
+        check_confidence(self.confidence)  # now, and not after silos have answered
+        for name, fewest in (("seed", 0), ("redraws", _FEWEST)):
+            value = getattr(self, name)
+            if value is not None and value < fewest:
+                raise OptionError(
+                    f"{name} must be a whole number of at least {fewest}.",
                     fix=f"set {name} in the configuration of the run.",
                 )
 
