@@ -52,21 +52,26 @@ class LocalGrid(Grid):
 
     @property
     def run(self) -> Any:
+        """No run."""
         return None
 
     def create_message(self, *_: object, **__: object) -> Message:
+        """Flower does not ask for it any more."""
         raise NotImplementedError
 
     def get_node_ids(self) -> list[int]:
+        """All nodes."""
         return list(self._contexts)
 
     def get_nodes(self) -> list[NodeInfo]:
+        """All nodes, with the names they are registered under."""
         return [NodeInfo(node_id=n, name=self._names.get(n, "")) for n in self._contexts]
 
     def push_messages(self, messages: Iterable[Message]) -> list[str]:
+        """Let every node answer, and return the numbers of the messages."""
         numbers = []
-        for position, message in enumerate(messages):
-            number = f"{len(self._box)}-{position}"
+        for message in messages:
+            number = f"message-{len(self.asked)}"
             message.metadata.__dict__["_message_id"] = number
             node = message.metadata.dst_node_id
             self.asked.append((node, str(message.content["fedparity"]["step"])))
@@ -87,11 +92,13 @@ class LocalGrid(Grid):
         return [] if reply is None else [travelled(reply)]
 
     def pull_messages(self, message_ids: Iterable[str]) -> list[Message]:
+        """The replies to these messages, each once."""
         return [reply for number in message_ids for reply in self._box.pop(number, [])]
 
     def send_and_receive(
         self, messages: Iterable[Message], *, timeout: float | None = None
     ) -> Any:
+        """Not used: its waiting is not ours."""
         raise NotImplementedError
 
 

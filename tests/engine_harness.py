@@ -1,0 +1,324 @@
+"""The engines of an audit under one interface: the same records and plan, three ways to a result.
+
+``in_process`` is :func:`fedparity.simulate`; ``files`` writes each silo's message to a folder and audits
+the folder; ``flower`` runs the two apps over a grid in this process. Faults disturb one silo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.secure_rounds import Rounds
+
+import fedparity as fp
+from fedparity.protocol.signature import generate_key, public_text, write_key
+from fedparity.releasing.release import prepare
+from fedparity.releasing.secure.numbers import count_records, silo_vector
+from fedparity.sources.opening import open_records
+
+SILOS = ("aurora", "bayside", "cedar", "dune")
+COLUMNS = {"score": "score", "group": "group"}
+REDRAWS = 20
+"""Of the bootstrap: few, since only equality is asked for."""
+
+Table = Mapping[str, Any]
+
+
+def some_tables(
+    rows: int = 150, *, silos: tuple[str, ...] = SILOS, seed: int = 0
+) -> dict[str, Table]:
+    """Records of each silo: two groups whose scores differ, more in some silos than in others."""
+    random = np.random.default_rng(seed)
+    tables = {}
+    for place, silo in enumerate(silos):
+        groups = np.where(random.random(rows) < 0.3 + 0.1 * place, "A", "B")
+        scores = random.beta(2 + 0.4 * place, 3 + (groups == "A"), rows).round(4)
+        tables[silo] = {"score": scores.tolist(), "group": groups.tolist()}
+    return tables
+
+
+def rows_where(table: Table, kept: Callable[[int, str], bool]) -> Table:
+    """The rows of a table that are to be kept, by their place and group."""
+    places = [place for place, group in enumerate(table["group"]) if kept(place, group)]
+    return {name: [column[place] for place in places] for name, column in table.items()}
+
+
+def pooled(tables: Mapping[str, Table]) -> dict[str, list[Any]]:
+    """One table of all silos, with a column that names them."""
+    return {
+        "silo": [silo for silo, table in tables.items() for _ in table["score"]],
+        "score": [score for table in tables.values() for score in table["score"]],
+        "group": [group for table in tables.values() for group in table["group"]],
+    }
+
+
+def some_plan(silos: tuple[str, ...] = SILOS, **options: Any) -> fp.Plan:
+    """A small plan of these silos."""
+    defaults: dict[str, Any] = {"levels": 5, "score_range": (0.0, 1.0), "groups": ("A", "B")}
+    return fp.Plan(title="Q4", silos=silos, **(defaults | options))
+
+
+def write_csv(path: Path, table: Table) -> Path:
+    """Write a table; a float is read back as it was."""
+    lines = [
+        ",".join(table),
+        *(",".join(map(str, row)) for row in zip(*table.values(), strict=True)),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_keys(folder: Path, silos: tuple[str, ...] = SILOS) -> dict[str, Any]:
+    """A key for each silo, in a file of its own; returns the keys."""
+    keys = {silo: generate_key() for silo in silos}
+    for silo, key in keys.items():
+        write_key(folder / f"{silo}.key", key)
+    return keys
+
+
+def public_keys(keys: Mapping[str, Any]) -> dict[str, str]:
+    """What a plan says of keys."""
+    return {silo: public_text(key) for silo, key in keys.items()}
+
+
+def in_process(plan: fp.Plan, tables: Mapping[str, Table]) -> str:
+    """The result of a simulation."""
+    table = pooled(tables)
+    return fp.simulate(table, silo="silo", plan=plan, redraws=REDRAWS, **COLUMNS).to_json()
+
+
+def write_messages(
+    plan: fp.Plan,
+    tables: Mapping[str, Table],
+    folder: Path,
+    keys: Mapping[str, Any] | None = None,
+) -> dict[str, Path]:
+    """Each silo's message in a file, as ``fedparity sketch`` writes it; silos that fail write none."""
+    paths = {}
+    folder.mkdir()
+    for silo, table in tables.items():
+        try:
+            release = prepare(table, plan=plan, silo=silo, **COLUMNS)
+        except fp.InputError:
+            continue
+        if keys:
+            release = release.signed(keys[silo])
+        paths[silo] = folder / f"{silo}.json"
+        release.write(paths[silo], ledger=None)
+    return paths
+
+
+def write_rounds(
+    plan: fp.Plan,
+    tables: Mapping[str, Table],
+    folder: Path,
+    keys: Mapping[str, Any] | None = None,
+) -> None:
+    """All messages of a secure sum in files; silos of the plan without a table drop out."""
+    rounds = Rounds(plan, dict(keys or {})).share()
+    for silo, table in tables.items():
+        records = open_records(table, groups=plan.groups, **COLUMNS)
+        rounds.mask(silo, silo_vector(plan, count_records(plan, records)))
+    request = rounds.request()
+    for silo in tables if keys else ():
+        rounds.consent(silo, request)
+    for silo in tables:
+        rounds.answer(silo, request)
+    folder.mkdir()
+    for place, message in enumerate(rounds.sent):
+        message.write(folder / f"{place}.json")
+
+
+def audit_folder(plan: fp.Plan, folder: Path) -> str:
+    """The result of all messages in a folder."""
+    return fp.audit(plan, sorted(folder.glob("*.json")), redraws=REDRAWS).to_json()
+
+
+def in_files(
+    plan: fp.Plan,
+    tables: Mapping[str, Table],
+    folder: Path,
+    keys: Mapping[str, Any] | None = None,
+) -> str:
+    """The result of messages that went through files."""
+    secure = plan.privacy is not None and plan.privacy.secure
+    (write_rounds if secure else write_messages)(plan, tables, folder, keys)
+    return audit_folder(plan, folder)
+
+
+Handler = Callable[..., Any]
+Fault = Callable[[Handler], Handler]
+"""From a silo's true app to what its node does instead."""
+
+
+@dataclass(kw_only=True)
+class FlowerRun:
+    """One run of the apps: every silo has its own file, ledger, and folder of what left.
+
+    Parameters
+    ----------
+    faults : mapping of silo to Fault
+        What a silo's node does instead of running the app.
+    settings : mapping of silo to settings
+        What a silo's node has beside or instead of the usual settings.
+    registered : bool
+        Whether the grid knows each node by its silo's name.
+    extra : sequence of nodes
+        Silo and settings of nodes that are there beside one for each table.
+    """
+
+    plan: fp.Plan
+    tables: Mapping[str, Table]
+    folder: Path
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    config: Mapping[str, Any] = field(default_factory=dict)
+    registered: bool = False
+    extra: tuple[Mapping[str, Any], ...] = ()
+    keys: Mapping[str, Any] | None = None
+    grid_type: Any = None
+    grid: Any = field(default=None, init=False)
+
+    @property
+    def out(self) -> Path:
+        """The auditor's folder."""
+        return Path(str(self.run_config["output"]))
+
+    @property
+    def messages(self) -> dict[str, bytes]:
+        """The messages kept, by the name of their file."""
+        return {path.name: path.read_bytes() for path in (self.out / "messages").iterdir()}
+
+    @property
+    def run_config(self) -> dict[str, Any]:
+        """The configuration of the run."""
+        defaults = {
+            "output": str(self.folder / "out"),
+            "wait": 0.0,
+            "time-limit": 30.0,
+            "redraws": REDRAWS,
+        }
+        return defaults | dict(self.config)
+
+    def node_config(self, silo: str) -> dict[str, Any]:
+        """The settings of a silo."""
+        self.folder.mkdir(exist_ok=True)
+        data = self.folder / f"{silo}.csv"
+        if silo in self.tables and not data.exists():
+            write_csv(data, self.tables[silo])
+        own: dict[str, Any] = {
+            "silo": silo,
+            "plan": self.plan.digest,
+            "data": str(data),
+            "ledger": str(self.folder / f"{silo}.ledger"),
+            "folder": str(self.folder / f"{silo}-left"),
+        }
+        if self.keys:
+            own["sign"] = str(self.folder / f"{silo}.key")
+        return own | dict(self.settings.get(silo, {}))
+
+    def go(self) -> str:
+        """Run the auditor's app, and return the result as it was written."""
+        from tests.flower_grid import LocalGrid, run_server  # noqa: PLC0415
+
+        from fedparity.engines.flower.auditor_app import auditor_app  # noqa: PLC0415
+        from fedparity.engines.flower.silo_app import silo_app  # noqa: PLC0415
+
+        app = silo_app()
+        nodes, names = {}, {}
+        for number, silo in enumerate(self.tables, start=10):
+            nodes[number] = (self.faults.get(silo, lambda real: real)(app), self.node_config(silo))
+            if self.registered:
+                names[number] = silo
+        for number, own in enumerate(self.extra, start=900):
+            nodes[number] = (app, own)
+        self.grid = (self.grid_type or LocalGrid)(nodes, run_config=self.run_config, names=names)
+        run_server(auditor_app(self.plan), self.grid, self.run_config)
+        return (self.out / "result.json").read_text("utf-8").removesuffix("\n")
+
+    def again(self, **changes: Any) -> FlowerRun:
+        """The same silos asked once more, by an auditor with another folder."""
+        config = {**self.config, "output": f"{self.run_config['output']}-again"}
+        return replace(self, **({"config": config} | changes))
+
+
+def silent(_: Handler) -> Handler:
+    """A node that never replies."""
+    return lambda _message, _context: None
+
+
+def raising(error: BaseException) -> Fault:
+    """A node whose app raises, which Flower forwards text and all."""
+
+    def fault(_: Handler) -> Handler:
+        def handler(_message: Any, _context: Any) -> Any:
+            raise error
+
+        return handler
+
+    return fault
+
+
+def flower_error(code: int, reason: str = "") -> Fault:
+    """A node that Flower answers for, with an error of its own."""
+
+    def fault(_: Handler) -> Handler:
+        def handler(message: Any, _context: Any) -> Any:
+            from flwr.app import Error, Message  # noqa: PLC0415
+
+            return Message(Error(code=code, reason=reason), reply_to=message)
+
+        return handler
+
+    return fault
+
+
+def replying(record: Mapping[str, Any] | None, *, name: str = "fedparity") -> Fault:
+    """A node that replies with a record of its own making; without any if it is None."""
+
+    def fault(_: Handler) -> Handler:
+        def handler(message: Any, _context: Any) -> Any:
+            from flwr.app import ConfigRecord, Message, RecordDict  # noqa: PLC0415
+
+            content = {} if record is None else {name: ConfigRecord(dict(record))}
+            return Message(RecordDict(content), reply_to=message)
+
+        return handler
+
+    return fault
+
+
+def altered(change: Callable[[bytes], bytes]) -> Fault:
+    """A silo whose true message is changed before it leaves."""
+
+    def fault(real: Handler) -> Handler:
+        def handler(message: Any, context: Any) -> Any:
+            reply = real(message, context)
+            record = reply.content["fedparity"]
+            if "message" in record:
+                record["message"] = change(record["message"])
+            return reply
+
+        return handler
+
+    return fault
+
+
+def from_step(step: str, fault: Fault) -> Fault:
+    """A silo that is well until it is asked for this step."""
+
+    def late(real: Handler) -> Handler:
+        handlers = {"now": real}
+
+        def handler(message: Any, context: Any) -> Any:
+            if str(message.content["fedparity"]["step"]) == step:
+                handlers["now"] = fault(real)
+            return handlers["now"](message, context)
+
+        return handler
+
+    return late
