@@ -208,8 +208,10 @@ class FlowerRun:
         """The settings of a silo."""
         self.folder.mkdir(exist_ok=True)
         data = self.folder / f"{silo}.csv"
-        if silo in self.tables and not data.exists():
+        written = self.folder / f".{silo}.written"  # once: a test may take the file away
+        if silo in self.tables and not written.exists():
             write_csv(data, self.tables[silo])
+            written.touch()
         own: dict[str, Any] = {
             "silo": silo,
             "plan": self.plan.digest,
@@ -322,3 +324,11 @@ def from_step(step: str, fault: Fault) -> Fault:
         return handler
 
     return late
+
+
+def settings_in(folder: Path, plan: fp.Plan, /, *, silo: str = "aurora", **changes: Any) -> Any:
+    """The settings of one silo whose file, ledger and folder are in ``folder``."""
+    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415
+
+    run = FlowerRun(plan=plan, tables={silo: some_tables()["aurora"]}, folder=folder)
+    return SiloSettings.of(run.node_config(silo) | changes)
