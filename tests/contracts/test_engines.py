@@ -25,7 +25,7 @@ from tests.engine_harness import (
 
 import fedparity as fp
 
-pytest.importorskip("flwr", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
 TABLES = some_tables()
 SMALL = TABLES | {
