@@ -11,11 +11,11 @@ import fedparity.engines.flower  # noqa: F401 -- first: it switches off what Flo
 from flwr.app import Context, Error, Message, RecordDict
 from flwr.clientapp import ClientApp
 from flwr.common.constant import ErrorCode
+from flwr.common.serde import recorddict_from_proto, recorddict_to_proto
 from flwr.common.serde_utils import error_from_proto, error_to_proto
 from flwr.proto.node_pb2 import NodeInfo
+from flwr.proto.recorddict_pb2 import RecordDict as ProtoRecordDict
 from flwr.serverapp import Grid, ServerApp
-from flwr.supercore.inflatable.inflatable_object import get_all_nested_objects
-from flwr.supercore.inflatable.inflatable_utils import inflate_object_from_contents
 from flwr.supercore.task_identity import TaskIdentity
 
 __all__ = ["RUN", "LocalGrid", "run_server"]
@@ -110,9 +110,8 @@ def travelled(message: Message) -> Message:
     if message.has_error():
         copy = Message(error_from_proto(error_to_proto(message.error)), reply_to=message)
     else:
-        objects = get_all_nested_objects(message.content)
-        contents = {key: each.deflate() for key, each in objects.items()}
-        content = inflate_object_from_contents(message.content.object_id, contents)
+        data = recorddict_to_proto(message.content).SerializeToString()
+        content = recorddict_from_proto(ProtoRecordDict.FromString(data))
         copy = Message(content, dst_node_id=1, message_type=message.metadata.message_type)
     copy.metadata.__dict__.update(message.metadata.__dict__)
     return copy

@@ -22,7 +22,7 @@ import fedparity as fp
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
 from flwr.app import ConfigRecord, Message, RecordDict
-from flwr.supercore.inflatable.inflatable_object import get_all_nested_objects
+from flwr.common.serde import recorddict_to_proto
 from tests.flower_grid import LocalGrid, run_server
 
 from fedparity.engines.flower.auditor_app import auditor_app, terms_of
@@ -46,8 +46,7 @@ class TappedGrid(LocalGrid):
             if reply.has_error():
                 self.tap.append(reply.error.reason.encode())
             else:
-                objects = get_all_nested_objects(reply.content).values()
-                self.tap.extend(each.deflate() for each in objects)
+                self.tap.append(recorddict_to_proto(reply.content).SerializeToString())
         return replies
 
     @property

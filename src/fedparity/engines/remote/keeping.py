@@ -42,13 +42,23 @@ class Folder:
         try:
             self._messages.mkdir(parents=True)
         except OSError as problem:
-            reason = problem.strerror or type(problem).__name__
-            raise OutputError.unwritable(str(self.path), reason) from None
+            raise OutputError.unwritable(str(self.path), _reason(problem)) from None
         self._plan.write(self.path / "plan.toml")
 
     def keep_message(self, silo: str, ending: str, data: bytes) -> None:
-        """Write a message of a silo, byte for byte as it came."""
-        write_whole(self._messages / f"{self._name(silo)}.{ending}.json", data)
+        """Write a message of a silo, byte for byte as it came.
+
+        Nobody waits for the disk: a run that the machine does not survive is begun anew, and
+        thousands of waits would be longer than the audit.
+        """
+        path = self._messages / f"{self._name(silo)}.{ending}.json"
+        try:
+            with path.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            raise OutputError.exists(str(path)) from None
+        except OSError as problem:
+            raise OutputError.unwritable(str(path), _reason(problem)) from None
 
     def keep_result(self, result: AuditResult) -> Path:
         """Write the result, and return its file."""
@@ -75,3 +85,7 @@ class Folder:
             self._taken.add(name.lower())
             self._names[silo] = name
         return self._names[silo]
+
+
+def _reason(problem: OSError) -> str:
+    return problem.strerror or type(problem).__name__

@@ -1,0 +1,229 @@
+"""An audit over Flower against the same audit in files and in one process.
+
+    python benchmarks/engines.py              3, 100 and 1,000 silos, k = 20 and 100
+    python benchmarks/engines.py --silos 100  only so many
+    python benchmarks/engines.py --write      also writes the table of the documentation
+
+Flower's own ServerApp and ClientApp run over a grid in this process, whose messages are serialised: what
+is timed is the engine, not a network. One process does the work of all silos, of which each has its own
+file, ledger and folder. Ways take turns, and the best of several rounds counts. Ends with exit code 1 if
+the bar is missed, or the results are not the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gc
+import importlib.util
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import fedparity as fp
+import fedparity.engines.remote.auditor
+from fedparity.engines.flower.auditor_app import auditor_app
+from fedparity.engines.flower.silo_app import silo_app
+from fedparity.privacy.ledger import Ledger
+from fedparity.releasing.release import prepare
+
+ROOT = Path(__file__).parent.parent
+TABLE = ROOT / "docs" / "reference" / "engine-speed-table.md"
+SECONDS = 5.0
+"""Bar: 1,000 silos over Flower, in all."""
+RECORDS = 400
+ROUNDS = {3: 5, 100: 3, 1000: 2}
+
+
+def load_grid() -> Any:  # noqa: ANN401 -- a module of the tests
+    """Return the module of the grid in one process, which belongs to the tests."""
+    spec = importlib.util.spec_from_file_location("flower_grid", ROOT / "tests" / "flower_grid.py")
+    if spec is None or spec.loader is None:
+        sys.exit("error: tests/flower_grid.py is not there")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds until the messages were there, and of the audit of them."""
+
+    exchange: float
+    audit: float
+
+    @property
+    def whole(self) -> float:
+        """Both."""
+        return self.exchange + self.audit
+
+
+class Case:
+    """So many silos with their files in a folder, and a plan for them."""
+
+    def __init__(self, silos: int, levels: int, folder: Path) -> None:
+        self.folder, self.run = folder, 0
+        self.names = [f"silo-{place:04d}" for place in range(silos)]
+        self.plan = fp.Plan(
+            title="benchmark",
+            groups=("A", "B"),
+            score_range=(0.0, 1.0),
+            levels=levels,
+            silos=self.names,
+        )
+        self.results: set[str] = set()
+        self._write()
+
+    def _write(self) -> None:
+        random = np.random.default_rng(0)
+        pooled = ["silo,score,group"]
+        for name in self.names:
+            groups = np.where(random.random(RECORDS) < 0.4, "A", "B")
+            scores = random.beta(2, 3, RECORDS).round(4)
+            rows = [f"{score},{group}" for score, group in zip(scores, groups, strict=True)]
+            self.data(name).write_text("\n".join(["score,group", *rows]) + "\n")
+            pooled += [f"{name},{row}" for row in rows]
+        (self.folder / "all.csv").write_text("\n".join(pooled) + "\n")
+
+    def data(self, name: str) -> Path:
+        """The file of a silo."""
+        return self.folder / f"{name}.csv"
+
+    def fresh(self) -> Path:
+        """A new folder: a silo answers a plan once."""
+        self.run += 1
+        place = self.folder / f"run-{self.run}"
+        place.mkdir()
+        return place
+
+    def flower(self, grids: Any) -> Times:  # noqa: ANN401 -- the module of the grid
+        """Ask all silos over Flower."""
+        place, app = self.fresh(), silo_app()
+        nodes = {
+            number: (
+                app,
+                {
+                    "silo": name,
+                    "plan": self.plan.digest,
+                    "data": str(self.data(name)),
+                    "ledger": str(place / f"{name}.ledger"),
+                    "folder": str(place / f"{name}.left"),
+                },
+            )
+            for number, name in enumerate(self.names, start=10)
+        }
+        config = {"output": str(place / "out"), "wait": 0.0, "time-limit": 600.0}
+        spent: list[float] = []
+
+        def audit(*given: Any, **options: Any) -> fp.AuditResult:  # noqa: ANN401 -- as audit
+            start = perf_counter()
+            result = fp.audit(*given, **options)
+            spent.append(perf_counter() - start)
+            return result
+
+        with (
+            patch.object(fedparity.engines.remote.auditor, "audit", audit),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            start = perf_counter()
+            grid = grids.LocalGrid(nodes, run_config=config)
+            grids.run_server(auditor_app(self.plan), grid, config)
+            whole = perf_counter() - start
+        self.results.add((place / "out" / "result.json").read_text("utf-8").rstrip("\n"))
+        return Times(whole - spent[0], spent[0])
+
+    def files(self) -> Times:
+        """Let every silo write its message to a file, and audit the files."""
+        place = self.fresh()
+        start = perf_counter()
+        for name in self.names:
+            release = prepare(
+                str(self.data(name)), plan=self.plan, silo=name, score="score", group="group"
+            )
+            release.write(place / f"{name}.json", ledger=Ledger(place / f"{name}.ledger"))
+        written = perf_counter()
+        result = fp.audit(self.plan, sorted(place.glob("*.json")))
+        self.results.add(result.to_json())
+        return Times(written - start, perf_counter() - written)
+
+    def simulate(self) -> Times:
+        """Audit one table of all silos."""
+        start = perf_counter()
+        data = str(self.folder / "all.csv")
+        result = fp.simulate(data, silo="silo", score="score", group="group", plan=self.plan)
+        self.results.add(result.to_json())
+        return Times(0.0, perf_counter() - start)
+
+
+def measured(case: Case, rounds: int) -> dict[str, Times]:
+    """Return the best time of each way, which take turns."""
+    grids = load_grid()
+    ways: dict[str, Callable[[], Times]] = {
+        "flower": lambda: case.flower(grids),
+        "files": case.files,
+        "simulate": case.simulate,
+    }
+    best: dict[str, Times] = {}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            gc.collect()
+            found = way()
+            best[name] = min(best.get(name, found), found, key=lambda times: times.whole)
+    return best
+
+
+def row(silos: int, levels: int, best: dict[str, Times]) -> str:
+    """Return a line of the table."""
+    flower, files, simulated = (best[name] for name in ("flower", "files", "simulate"))
+    return (
+        f"| {silos:,} | {levels} | {flower.exchange:.2f} s | {flower.audit:.2f} s | "
+        f"{flower.whole:.2f} s | {files.whole:.2f} s | {flower.whole / files.whole:.2f} × | "
+        f"{simulated.whole:.2f} s | {flower.whole / simulated.whole:.2f} × |"
+    )
+
+
+def main() -> int:
+    """Print the table; return 1 if the bar is missed, or two results differ."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--silos", type=int, action="append", help="instead of 3, 100 and 1,000")
+    parser.add_argument("--write", action="store_true", help="write the documentation's table")
+    chosen = parser.parse_args()
+    lines = [
+        "| silos | k | Flower: exchange | audit | in all | files | ratio | simulate | ratio |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    print("\n".join(lines))
+    slowest, same = 0.0, True
+    for silos in chosen.silos or list(ROUNDS):
+        for levels in (20, 100):
+            with TemporaryDirectory() as folder:
+                case = Case(silos, levels, Path(folder))
+                best = measured(case, ROUNDS.get(silos, 3))
+            lines.append(row(silos, levels, best))
+            print(lines[-1], flush=True)
+            same &= len(case.results) == 1
+            if silos == 1000:
+                slowest = max(slowest, best["flower"].whole)
+    lines.append("")
+    if slowest:
+        verdict = "met" if slowest <= SECONDS else "MISSED"
+        lines.append(
+            f"- 1,000 silos, in all: {slowest:.2f} s, at most {SECONDS:g} s wanted: {verdict}"
+        )
+    lines.append(f"- the results are the same bytes: {'yes' if same else 'NO'}")
+    print("\n".join(lines[lines.index("") :]))
+    if chosen.write:
+        TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return int(slowest > SECONDS or not same)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
