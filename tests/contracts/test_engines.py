@@ -1,6 +1,7 @@
 """What every engine must pass: the same result to the last bit, and no fault that becomes a number."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.engine_harness import (
@@ -24,6 +25,7 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
+from fedparity.protocol.secure.reading import decode_round
 
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
@@ -434,6 +436,84 @@ def test_a_silo_lost_in_a_secure_sum_is_missing_or_was_counted(step, fault, tmp_
     received = {silo: TABLES[silo] for silo in LATE[step]}
     assert json.loads(found)["silos_received"] == LATE[step]
     assert found == in_process(SECURE, received)
+
+
+@pytest.mark.parametrize("step", ["mask", "consent", "unmask"])
+def test_a_silo_killed_in_a_signed_secure_sum_is_missing_or_was_counted(step, tmp_path):
+    keys = write_keys(tmp_path)
+    plan = some_plan(keys=public_keys(keys), privacy={"mode": "secure", "bins": 8})
+    run = FlowerRun(
+        plan=plan,
+        tables=TABLES,
+        folder=tmp_path,
+        faults={ILL: from_step(step, flower_error(8))},
+        config={"quorum": 3},
+        keys=keys,
+    )
+
+    found = run.go()
+
+    received = REST if step == "mask" else TABLES
+    assert found == in_files(plan, received, tmp_path / "files", keys)
+
+
+def other_bytes(data):
+    """As many others."""
+    return bytes(each ^ 0x5A for each in data)
+
+
+def changed(**fields):
+    """A change of fields in a message of a secure sum, which stays one of its kind."""
+
+    def change(data):
+        message = decode_round(data)
+        new = {name: make(getattr(message, name)) for name, make in fields.items()}
+        return replace(message, **new).to_bytes()
+
+    return change
+
+
+OTHER = "sha256:" + 64 * "0"
+LIES = {
+    "shares under other keys": ("shares", changed(key_set=lambda _: OTHER), REFUSED),
+    "a vector under other shares": ("mask", changed(share_set=lambda _: OTHER), MISSING),
+    "a vector too short": ("mask", changed(vector=lambda vector: vector[:-8]), MISSING),
+    "an answer to another request": ("unmask", changed(request=lambda _: OTHER), REFUSED),
+    "wrong shares": (
+        "unmask",
+        changed(seeds=lambda seeds: {silo: other_bytes(seed) for silo, seed in seeds.items()}),
+        REFUSED,
+    ),
+    "no shares": (
+        "unmask",
+        lambda data: json.dumps(json.loads(data) | {"seeds": {}}).encode(),
+        HARMLESS,
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_lie_in_a_secure_sum_never_changes_the_number(lie, tmp_path):
+    """Where the others can do without the silo they do; else it is refused by its name."""
+    step, change, expected = LIES[lie]
+    run = FlowerRun(
+        plan=SECURE,
+        tables=TABLES,
+        folder=tmp_path,
+        faults={ILL: from_step(step, altered(change))},
+        config={"quorum": 3},
+    )
+    if expected == REFUSED:
+        with pytest.raises(fp.SecureMessageError, match=ILL):
+            run.go()
+        assert not (run.out / "result.json").exists()
+        assert run.grid.asked[-1][1] == step  # nobody is asked for more
+        return
+
+    assert run.go() == in_process(SECURE, REST if expected == MISSING else TABLES)
+    asked = json.loads((run.out / "exchange.json").read_text())["asked"]
+    lost = [(e["step"], e["silo"], e["outcome"]) for e in asked if e["outcome"] != "answered"]
+    assert lost == [(step, ILL, "a message that is not valid")]
 
 
 @pytest.mark.parametrize("step", ["keys", "shares"])

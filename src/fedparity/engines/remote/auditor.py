@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
@@ -17,6 +18,7 @@ from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import check_round, threshold_of
+from fedparity.protocol.secure.layout import Layout
 from fedparity.protocol.secure.messages import (
     MaskedVector,
     SecureConsent,
@@ -26,8 +28,12 @@ from fedparity.protocol.secure.messages import (
 )
 from fedparity.protocol.secure.reading import Inbox, decode_round
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
+from fedparity.protocol.secure.sets import KeySet, ShareSet, masked_vectors
 
 __all__ = ["run_audit"]
+
+Fits: TypeAlias = Callable[[SiloRoundMessage], None]
+"""Raises a MessageError for a message that does not fit those of earlier steps."""
 
 _KINDS: dict[Step, type[SiloRoundMessage]] = {
     "keys": SecureKeys,
@@ -111,19 +117,38 @@ def _rounds(conversation: Conversation) -> list[RoundMessage]:
     came: list[RoundMessage] = []
 
     def ask(
-        members: Iterable[Member], needed: int, step: Step, *messages: RoundMessage
+        members: Iterable[Member],
+        needed: int,
+        step: Step,
+        *messages: RoundMessage,
+        fits: Fits | None = None,
     ) -> dict[Member, SiloRoundMessage]:
         sent = tuple(each.to_bytes() for each in messages)
         request = Request(step=step, plan=plan, messages=sent)
-        found = conversation.ask(dict.fromkeys(members, request), _reader(plan, step))
+        found = conversation.ask(dict.fromkeys(members, request), _reader(plan, step, fits))
         conversation.require(found, needed)
         came.extend(found.values())
         return found
 
     everybody, enough = len(plan.silos or ()), threshold_of(plan)
     keys = ask(conversation.gather(everybody), everybody, "keys")
+    key_set = KeySet.of(plan, Inbox(tuple(came)).of_kind(SecureKeys))
     shares = ask(keys, everybody, "shares", *keys.values())
-    vectors = ask(shares, conversation.quorum, "mask", *keys.values(), *shares.values())
+    share_set = ShareSet.of(key_set, Inbox(tuple(came)).of_kind(SecureShares))
+
+    def of_this_round(message: SiloRoundMessage) -> None:
+        """Whoever sends a vector that does not fit has dropped out, and spoils it for nobody."""
+        if isinstance(message, MaskedVector):
+            masked_vectors(share_set, [message], Layout.of(plan).length)
+
+    vectors = ask(
+        shares,
+        conversation.quorum,
+        "mask",
+        *keys.values(),
+        *shares.values(),
+        fits=of_this_round,
+    )
     request = request_for(plan, Inbox(tuple(came)))
     came.append(request)
     conversation.folder.keep_message("auditor", "request", request.to_bytes())
@@ -134,13 +159,17 @@ def _rounds(conversation: Conversation) -> list[RoundMessage]:
     return came
 
 
-def _reader(plan: Plan, step: Step) -> Callable[[bytes], SiloRoundMessage]:
+def _reader(
+    plan: Plan, step: Step, fits: Fits | None = None
+) -> Callable[[bytes], SiloRoundMessage]:
     def read(data: bytes) -> SiloRoundMessage:
         message = decode_round(data)
         check_round(plan, message)
         kind = _KINDS[step]
         if not isinstance(message, kind):
             raise MessageError.other_step(getattr(message, "silo", "?"), step)
+        if fits is not None:
+            fits(message)
         return message
 
     return read
