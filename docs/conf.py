@@ -18,6 +18,7 @@ myst_heading_anchors = 3
 exclude_patterns = [
     "_build",
     "explanation/privacy-*-table.md",
+    "reference/engine-speed-table.md",
     "reference/silo-speed-table.md",
     "reference/source-speed-table.md",
     "reference/k95-table.md",
