@@ -18,16 +18,16 @@ WORDS = {
     "PrivacyError": "refused by a rule",
     "BudgetError": "refused by a rule",
     "RoundError": "refused by a rule",
-    "MissingExtraError": "package or key missing",
-    "KeyFileError": "package or key missing",
-    "SignatureError": "package or key missing",
+    "MissingExtraError": "package, key or state missing",
+    "KeyFileError": "package, key or state missing",
+    "SignatureError": "package, key or state missing",
     "DocumentError": "request not valid",
     "PlanError": "request not valid",
     "ResultError": "request not valid",
     "MessageError": "request not valid",
     "SecureMessageError": "request not valid",
-    "RoundStateError": "request not valid",
-    "OutputError": "failed",
+    "RoundStateError": "package, key or state missing",
+    "OutputError": "package, key or state missing",
 }
 """Of any other error: that the data are not usable."""
 

@@ -14,7 +14,7 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
-from fedparity.engines.remote.simulated import simulated_settings
+from fedparity.engines.remote.simulated import ALLOWED, simulated_settings
 
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
@@ -28,8 +28,9 @@ PLAN = some_plan()
 
 
 @pytest.fixture(autouse=True)
-def _own_temporary_folder(monkeypatch, tmp_path):
+def _started_for_a_simulation(monkeypatch, tmp_path):
     """States of a secure sum go to a folder named after the run; every run here has one number."""
+    monkeypatch.setenv(ALLOWED, "1")
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
 
@@ -103,6 +104,17 @@ def test_what_cannot_be_simulated_is_refused(run, place, said):
         simulated_settings(PLAN, place, run, 1)
 
 
+@pytest.mark.parametrize("value", [None, "", "0", "true"])
+def test_nothing_is_simulated_where_no_simulation_was_started(value, monkeypatch, tmp_path):
+    """Else an auditor could name the data of any node that has a position and no settings."""
+    monkeypatch.delenv(ALLOWED)
+    if value is not None:
+        monkeypatch.setenv(ALLOWED, value)
+
+    with pytest.raises(fp.MissingSiloError, match="not configured"):
+        simulated(tmp_path)
+
+
 def test_a_silo_without_rows_is_refused(tmp_path):
     rest = {silo: table for silo, table in TABLES.items() if silo != "dune"}
     run = {"simulated-data": str(write_csv(tmp_path / "rest.csv", pooled(rest)))}
@@ -116,6 +128,7 @@ REAL = {
     "only a position": {"partition-id": 0},
     "a position as text": {"partition-id": "0", "num-partitions": 4},
     "a name beside a position": {"silo": "aurora", "partition-id": 0, "num-partitions": 4},
+    "data beside a position": {"data": "a.csv", "partition-id": 0, "num-partitions": 4},
     "all but data": {"silo": "aurora", "plan": PLAN.digest},
 }
 

@@ -38,8 +38,6 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
     (OutputError, Refusal.SETUP),
     (RoundStateError, Refusal.SETUP),
     (DocumentError, Refusal.REQUEST),
-    (RoundStateError, Refusal.REQUEST),
-    (OutputError, Refusal.FAILED),
 )
 """The first class that fits decides; any other error on purpose is about the data."""
 
