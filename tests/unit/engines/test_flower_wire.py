@@ -92,6 +92,7 @@ BAD_REPLIES = {
     "a message as text": record(silo="aurora", message="{}"),
     "a list of messages": record(silo="aurora", message=[b"{}"]),
     "an unknown refusal": record(silo="aurora", refused="SECRET-0.7131"),
+    "a message beside an unknown refusal": record(silo="a", message=b"{}", refused="no word"),
     "a list of refusals": record(silo="aurora", refused=["failed"]),
     "a number for a refusal": record(silo="aurora", refused=0),
     "bytes for a refusal": record(silo="aurora", refused=b"failed"),
