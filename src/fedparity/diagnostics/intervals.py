@@ -90,9 +90,11 @@ def _scatter(
     truth = candidates[:, None]
     if base <= 0:
         return truth + null
-    if order == 2:
-        return truth + 2 * np.sqrt(truth / base) * product + null
-    return truth + np.minimum(truth / base, 1.0) * 2 * product + null
+    pull = 2 * np.sqrt(truth / base) if order == 2 else np.minimum(truth / base, 1.0) * 2
+    scattered = pull * product
+    scattered += truth  # in place: fresh memory of this size costs more than the sums
+    scattered += null
+    return scattered
 
 
 def _share(hits: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> FloatArray:
