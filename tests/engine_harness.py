@@ -310,6 +310,20 @@ def altered(change: Callable[[bytes], bytes]) -> Fault:
     return fault
 
 
+def repeating(real: Handler) -> Handler:
+    """A silo that sends its first message again and again."""
+    first: dict[str, bytes] = {}
+
+    def handler(message: Any, context: Any) -> Any:
+        reply = real(message, context)
+        record = reply.content["fedparity"]
+        if "message" in record:
+            record["message"] = first.setdefault("message", record["message"])
+        return reply
+
+    return handler
+
+
 def from_step(step: str, fault: Fault) -> Fault:
     """A silo that is well until it is asked for this step."""
 

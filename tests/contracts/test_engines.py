@@ -15,6 +15,7 @@ from tests.engine_harness import (
     in_process,
     public_keys,
     raising,
+    repeating,
     replying,
     rows_where,
     silent,
@@ -484,6 +485,7 @@ LIES = {
         changed(seeds=lambda seeds: {silo: other_bytes(seed) for silo, seed in seeds.items()}),
         REFUSED,
     ),
+    "an answer of another plan": ("unmask", changed(plan=lambda _: OTHER), HARMLESS),
     "no shares": (
         "unmask",
         lambda data: json.dumps(json.loads(data) | {"seeds": {}}).encode(),
@@ -514,6 +516,28 @@ def test_a_lie_in_a_secure_sum_never_changes_the_number(lie, tmp_path):
     asked = json.loads((run.out / "exchange.json").read_text())["asked"]
     lost = [(e["step"], e["silo"], e["outcome"]) for e in asked if e["outcome"] != "answered"]
     assert lost == [(step, ILL, "a message that is not valid")]
+
+
+def test_below_the_quorum_of_vectors_no_sum_is_opened(tmp_path):
+    run = FlowerRun(
+        plan=SECURE,
+        tables=TABLES,
+        folder=tmp_path,
+        faults={ILL: from_step("mask", flower_error(8))},
+    )
+
+    with pytest.raises(fp.MissingSiloError, match=r"3 of the 4 .* the quorum is 4"):
+        run.go()
+    assert run.grid.asked[-1][1] == "mask"
+
+
+def test_a_message_of_an_earlier_step_is_none_of_this_one(tmp_path):
+    """Signed and of this very round, but not what was asked for."""
+    run = FlowerRun(plan=SECURE, tables=TABLES, folder=tmp_path, faults={ILL: repeating})
+
+    with pytest.raises(fp.MissingSiloError, match=r"'bayside' \(a message that is not valid\)"):
+        run.go()
+    assert run.grid.asked[-1][1] == "shares"
 
 
 @pytest.mark.parametrize("step", ["keys", "shares"])

@@ -310,6 +310,17 @@ def test_a_refusal_in_anothers_name_is_not_put_down_to_it(messages, tmp_path):
     assert "aurora" not in said
 
 
+def test_a_refusal_in_anothers_name_is_forgotten_once_it_answers(messages, tmp_path):
+    script = all_send(messages)
+    *_, last = script
+    script[last] = loses(Loss.SILENT)
+
+    said = Run(tmp_path, {Member("5"): refuses("aurora"), **script}).fails(fp.MissingSiloError)
+
+    assert "'dune' (not heard of)" in said
+    assert "aurora" not in said
+
+
 @pytest.mark.parametrize("word", Refusal)
 def test_every_word_of_a_refusal_is_the_reason(word, messages, tmp_path):
     script = all_send(messages)

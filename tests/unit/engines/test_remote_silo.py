@@ -300,6 +300,16 @@ def test_what_the_ledger_refuses_does_not_leave_in_a_secure_sum(monkeypatch, tmp
             sums.ask("mask", "keys", "shares", again=again)
 
 
+def test_a_second_sum_is_refused_before_data_are_read(tmp_path):
+    other = some_plan(TRIO, levels=4, privacy={"mode": "secure", "bins": 8})
+    Sum(tmp_path).through("mask")
+    sums = Sum(tmp_path, other).through("shares")
+    (tmp_path / "aurora.csv").unlink()
+
+    with pytest.raises(fp.RoundError, match="took part"):
+        sums.ask("mask", "keys", "shares")
+
+
 def test_the_state_of_a_silo_of_a_like_name_is_never_sent(tmp_path):
     """Names that differ only in what a file's name cannot hold share a file."""
     plan = some_plan(("a b", "a-b", "c"), privacy={"mode": "secure", "bins": 8})
@@ -310,6 +320,9 @@ def test_the_state_of_a_silo_of_a_like_name_is_never_sent(tmp_path):
     for again in (False, True):
         with pytest.raises((fp.AnsweredError, fp.RoundStateError)):
             sums.ask("keys", silo="a-b", again=again)
+        for step in ("shares", "mask", "consent", "unmask"):
+            with pytest.raises(fp.RoundStateError, match="another"):
+                sums.ask(step, silo="a-b", again=again)
 
 
 def test_a_step_without_data_reads_none(tmp_path):

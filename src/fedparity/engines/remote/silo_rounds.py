@@ -81,11 +81,11 @@ def _step(request: Request, settings: SiloSettings, state: RoundState) -> Step:
 
 
 def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox) -> Step:
-    """The masked vector: all is found to be in order before the table is read."""
-    records = settings.records(plan)
-    check_unweighted(plan, weighted=records.weighted)
+    """The masked vector: all is found to be in order before the table is opened."""
     ready = make_ready(plan, state, inbox)
     check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
+    records = settings.records(plan)
+    check_unweighted(plan, weighted=records.weighted)
     vector = silo_vector(plan, count_records(plan, records))
     return mask(plan, state, ready, vector, key=settings.signing_key())
 
