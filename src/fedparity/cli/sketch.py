@@ -185,7 +185,7 @@ def _preview(plan: Plan, options: dict[str, Any]) -> None:
 
 def _how(release: Release) -> str:
     how = release.how
-    if how.way == "in the database":
+    if how.way == "where they are":
         rows = sum(release.records.values())
         return (
             f"{rows:,} records, ranked inside {how.kernel} by {how.passes} queries; none was read"
