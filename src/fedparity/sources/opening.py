@@ -18,6 +18,7 @@ from fedparity.sources.ibis_expression import IbisTable, is_ibis_table
 from fedparity.sources.labels import Discovery, Listing, Scheme
 from fedparity.sources.paths import UnionTable, path_table
 from fedparity.sources.reader import Missing, Roles, TableRecords
+from fedparity.sources.spark.table import SparkTable, is_spark_frame
 from fedparity.sources.sql.addresses import is_address
 from fedparity.sources.sql.database_table import DatabaseTable
 from fedparity.sources.table import Table
@@ -144,6 +145,8 @@ def _query_table(data: object) -> Table | None:
     """The table of what runs when it is read; before narwhals, which would collect it whole."""
     if is_dask_frame(data):
         return DaskTable(data)
+    if is_spark_frame(data):
+        return SparkTable(data)
     return IbisTable(data) if is_ibis_table(data) else None
 
 
