@@ -32,6 +32,13 @@ class MissingExtraError(FedparityError):
         )
 
     @classmethod
+    def without_connect(cls) -> MissingExtraError:
+        return cls(
+            "an address that starts with sc:// needs Spark Connect, parts of which are not installed.",
+            fix="pip install 'pyspark[connect]'",
+        )
+
+    @classmethod
     def without_pango(cls) -> MissingExtraError:
         return cls(
             "a PDF report needs Pango, a library of the system, which WeasyPrint cannot load.",

@@ -13,6 +13,7 @@ from fedparity.errors import (
     FedparityError,
     MissingExtraError,
 )
+from fedparity.sources.extras import extra
 
 __all__ = ["PLACE", "condition_of", "telling"]
 
@@ -26,14 +27,14 @@ _NO_NAME = (
     ("PATH_NOT_FOUND", "a table"),
     ("UNRESOLVED_COLUMN", "a column"),
 )
-_UNREACHABLE = "failed to connect", "unavailable", "connection refused", "all masters"
+_UNREACHABLE = "failed to connect", "unavailable", "connection refused", "stopped sparkcontext"
 """Words of gRPC and of the standalone cluster; only compared, never shown."""
 
 
 @contextmanager
 def telling() -> Iterator[None]:
     """Turn whatever Spark raises into an error that shows none of its words, and log none."""
-    logger = logging.getLogger(_LOGGER)
+    logger = extra("pyspark.logger", "a Spark table", "spark").PySparkLogger.getLogger(_LOGGER)
     logger.addFilter(_nothing)
     try:
         yield
