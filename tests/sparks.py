@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,11 @@ TYPES = {
 def _java():
     home = os.environ.get("JAVA_HOME")
     return shutil.which("java") or (home and shutil.which("java", path=Path(home) / "bin"))
+
+
+def home():
+    """The folder of Java, as Spark wants to be told."""
+    return os.environ.get("JAVA_HOME") or str(Path(_java()).resolve().parents[1])
 
 
 def missing():
@@ -53,6 +59,11 @@ def _started():
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "2",
         "spark.default.parallelism": "2",
+        # A statement that is compiled and planned anew costs more than to run it on few rows;
+        # as users have it, Spark runs in the tests of the command, and where `compiled` says so.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.sql.warehouse.dir": folder,
@@ -67,6 +78,25 @@ def _started():
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     atexit.register(made.stop)
     return made
+
+
+@contextmanager
+def compiled():
+    """Let Spark compile its statements, as it does unless told otherwise."""
+    made = session()
+    usual = {
+        "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.codegen.factoryMode": "CODEGEN_ONLY",
+        "spark.sql.adaptive.enabled": "true",
+    }
+    before = {name: made.conf.get(name) for name in usual}
+    for name, value in usual.items():
+        made.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            made.conf.set(name, value)
 
 
 def frame(rows, types=None):

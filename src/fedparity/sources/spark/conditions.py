@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fedparity.sources.arrow_column import ArrowColumn
 from fedparity.sources.columns import Column
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
   | (?P<whole>\d+(?![\w.]))
   | (?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w.]))
   | (?P<word>[A-Za-z_]\w*)
-  | (?P<sign><>|!=|<=|>=|[=<>()+\-*,])
+  | (?P<sign><>|!=|<=|>=|-(?!-)|[=<>()+*,])
     )""",
     re.VERBOSE,
 )
@@ -59,22 +59,22 @@ def spark_condition(condition: Condition, types: Mapping[str, str]) -> str | Non
     --------
     >>> spark_condition(Condition("age >= 18 AND site = 'N'"), {"age": "long", "site": "string"})
     "`age` >= 18 AND `site` = CAST(X'4E' AS STRING)"
-    >>> spark_condition(Condition("log(age) > 3"), {"age": "long"})
+    >>> spark_condition(Condition("abs(age) > 3"), {"age": "long"})
     """
     if not all(types[name] in _TYPES for name in condition.columns):
         return None
-    written = _written(condition.sql)
+    written = _written(condition)
     if written is not None:
         condition.keep(_no_rows(condition, types))
     return written
 
 
-def _written(sql: str) -> str | None:
-    parts: list[str] = []
+def _written(condition: Condition) -> str | None:
+    sql, parts = condition.sql, list[str]()
     place, end = 0, len(sql.rstrip())
     while place < end:
         found = _TOKEN.match(sql, place)
-        part = None if found is None else _part(found, sql)
+        part = None if found is None else _part(found, condition.columns)
         if found is None or part is None:
             return None
         parts.append(part)
@@ -82,20 +82,18 @@ def _written(sql: str) -> str | None:
     return " ".join(parts)
 
 
-def _part(found: re.Match[str], sql: str) -> str | None:
+def _part(found: re.Match[str], columns: Sequence[str]) -> str | None:
     kind, token = found.lastgroup, found[found.lastgroup or 0]
     if kind == "string":
         return text(token[1:-1].replace("''", "'"))
-    if kind == "name":
-        return name_of(token[1:-1].replace('""', '"'))
     if kind == "whole":
         return token if int(token) < _LARGEST_WHOLE else None
     if kind == "number":
         return double(float(token))
-    if kind == "word" and token.lower() not in _WORDS:
-        called = sql[found.end() :].lstrip().startswith(("(", "'"))  # a function, or DATE '…'
-        return None if called else name_of(token)
-    return token.upper()
+    if kind == "sign" or (kind == "word" and token.lower() in _WORDS):
+        return token.upper()
+    name = token[1:-1].replace('""', '"') if kind == "name" else token
+    return name_of(name) if name in columns else None
 
 
 def _no_rows(condition: Condition, types: Mapping[str, str]) -> dict[str, Column]:

@@ -17,6 +17,8 @@ __all__ = ["FINITE", "INFINITE", "MISSING", "OUTSIDE", "Questions"]
 
 FINITE, MISSING, INFINITE, OUTSIDE = range(4)
 """What a score is."""
+_ONE = "MIN(z) = MAX(z) AS one"
+"""Whether all records of a cell have the same score: then there is nothing to cut."""
 _BROADCAST = "/*+ BROADCAST(k, c) */"
 
 
@@ -34,8 +36,8 @@ class Questions:
         own = ", ".join(f"v{place}, t{place}" for place in range(self.columns))
         cells = self.scores.cell(self._rows(), f"{own}, state, z", "z", 1)
         left = f"COUNT_IF(state = {FINITE} AND {self.pieces.left('z')}) AS more"
-        counted = self._summed(cells, f"{own}, state, cell", left)
-        found = ", ".join(["state", "cell", "n", *self._sums])
+        counted = self._summed(cells, f"{own}, state, cell", _ONE, left)
+        found = ", ".join(["state", "cell", "n", "one", *self._sums])
         return (
             f"SELECT {own}, COLLECT_LIST(STRUCT({found})) AS found, SUM(more) AS more "  # noqa: S608
             f"FROM {counted} GROUP BY {own} LIMIT {most}"
@@ -44,10 +46,10 @@ class Questions:
     def deeper(self, keys: str, cells: str, depth: int) -> str:
         """Ask for the same of the cells that some cells of one digit less are cut into."""
         near = self._near(keys, cells, depth, f"SHIFTRIGHT(s.cell, {MORE_BITS})")
-        found = ", ".join(["cell", "n", *self._sums])
+        found = ", ".join(["cell", "n", "one", *self._sums])
         return (
             f"SELECT code, COLLECT_LIST(STRUCT({found})) AS found "  # noqa: S608
-            f"FROM {self._summed(near, 'code, cell')} GROUP BY code"
+            f"FROM {self._summed(near, 'code, cell', _ONE)} GROUP BY code"
         )
 
     def ranked(self, keys: str, cells: str, ranks: str, depth: int) -> str:

@@ -31,6 +31,8 @@ class _Part(NamedTuple):
 
     cell: int
     number: int
+    one: bool
+    """Whether they all have the same score."""
     total: int
     """The sum of their scores, in 2^-1074."""
 
@@ -125,17 +127,15 @@ class SparkRanks:
             _placed(own_parts, own.ranks.tolist())
             for own_parts, own in zip(parts, wanted, strict=True)
         ]
-        sizes = {(code, part.cell): part.number for code, own in enumerate(parts) for part in own}
+        cells = {(code, part.cell): part for code, own in enumerate(parts) for part in own}
         keys = self._ask.keys(
             (self._texts[key], code) for code, own in enumerate(wanted) for key in own.keys
         )
         depth = 1
-        while depth < MOST_DEPTH and (many := _in_question(targets, sizes)) > _MOST_SORTED:
-            targets, sizes = self._deeper(keys, targets, sizes, depth)
+        while depth < MOST_DEPTH and _in_question(targets, cells) > _MOST_SORTED:
+            targets, cells = self._deeper(keys, targets, cells, depth)
             depth += 1
-            if _in_question(targets, sizes) > many // 2:  # few scores that many records have
-                break
-        found = self._ranked(keys, targets, sizes, depth)
+        found = self._ranked(keys, targets, cells, depth)
         return [
             _cuts(own, [found[code, target.cell, target.rank] for target in own], parts[code])
             for code, own in enumerate(targets)
@@ -145,9 +145,9 @@ class SparkRanks:
         self,
         keys: str,
         targets: Sequence[Sequence[_Target]],
-        sizes: Mapping[_Place, int],
+        known: Mapping[_Place, _Part],
         depth: int,
-    ) -> tuple[list[list[_Target]], dict[_Place, int]]:
+    ) -> tuple[list[list[_Target]], dict[_Place, _Part]]:
         """The same targets in cells of one digit more."""
         cells = _places(targets)
         rows = self._collected(self._ask.deeper(keys, self._ask.cells(cells), depth + 1))
@@ -156,22 +156,20 @@ class SparkRanks:
             for part in self._read(row["found"]):
                 inside[row["code"], part.cell >> MORE_BITS].append(part)
         for place, parts in inside.items():
-            if sum(part.number for part in parts) != sizes[place]:
+            if sum(part.number for part in parts) != known[place].number:
                 raise TableError.unsteady(PLACE)
         narrowed = [
             [_within(inside[code, target.cell], target) for target in own]
             for code, own in enumerate(targets)
         ]
-        deeper = {
-            (place[0], part.cell): part.number for place, parts in inside.items() for part in parts
-        }
+        deeper = {(place[0], part.cell): part for place, parts in inside.items() for part in parts}
         return narrowed, deeper
 
     def _ranked(
         self,
         keys: str,
         targets: Sequence[Sequence[_Target]],
-        sizes: Mapping[_Place, int],
+        known: Mapping[_Place, _Part],
         depth: int,
     ) -> dict[tuple[int, int, int], _Found]:
         """The records at their ranks in their cells."""
@@ -185,16 +183,16 @@ class SparkRanks:
         found = {}
         for row in self._collected(self._ask.ranked(keys, cells, ranks, depth)):
             code, cell, rank, score, whole, before, *sums = row
-            if whole != sizes[code, cell]:
+            if whole != known[code, cell].number:
                 raise TableError.unsteady(PLACE)
             found[code, cell, rank] = _Found(score, before, self._ask.pieces.total(sums))
         if found.keys() != wanted:
             raise TableError.unsteady(PLACE)
         return found
 
-    def _read(self, parts: Iterable[Sequence[int]]) -> list[_Part]:
+    def _read(self, parts: Iterable[Sequence[Any]]) -> list[_Part]:
         total = self._ask.pieces.total
-        return sorted(_Part(cell, count, total(sums)) for cell, count, *sums in parts)
+        return sorted(_Part(cell, count, one, total(sums)) for cell, count, one, *sums in parts)
 
     def _collected(self, sql: str) -> list[Any]:
         self.questions += 1
@@ -217,12 +215,15 @@ def _rows_of(row: Any, state: int | None) -> int:  # noqa: ANN401 -- a row of Sp
 
 def _merged(several: Iterable[Sequence[_Part]]) -> list[_Part]:
     """The cells of a group, from those of the labels that make it up."""
-    counts: dict[int, tuple[int, int]] = {}
+    merged: dict[int, _Part] = {}
     for parts in several:
-        for cell, count, total in parts:
-            before = counts.get(cell, (0, 0))
-            counts[cell] = before[0] + count, before[1] + total
-    return sorted(_Part(cell, *own) for cell, own in counts.items())
+        for cell, number, one, total in parts:
+            known = merged.get(cell)
+            if known is None:
+                merged[cell] = _Part(cell, number, one, total)
+            else:  # of several labels it is not known whether they have the same score
+                merged[cell] = _Part(cell, known.number + number, False, known.total + total)
+    return sorted(merged.values())
 
 
 def _placed(parts: Sequence[_Part], ranks: Sequence[int]) -> list[_Target]:
@@ -248,8 +249,10 @@ def _places(targets: Sequence[Sequence[_Target]]) -> list[_Place]:
     return sorted({(code, target.cell) for code, own in enumerate(targets) for target in own})
 
 
-def _in_question(targets: Sequence[Sequence[_Target]], sizes: Mapping[_Place, int]) -> int:
-    return sum(sizes[place] for place in _places(targets))
+def _in_question(targets: Sequence[Sequence[_Target]], known: Mapping[_Place, _Part]) -> int:
+    """How many records would have to be sorted."""
+    parts = (known[place] for place in _places(targets))
+    return sum(part.number for part in parts if not part.one)
 
 
 def _cuts(targets: Sequence[_Target], found: Sequence[_Found], parts: Sequence[_Part]) -> Cuts:
