@@ -47,7 +47,7 @@ def open_records(
     ----------
     data : path, frame, dict of arrays, or iterator of these
         A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, an array
-        with named fields, a frame of pandas, polars, Arrow, Dask or Ibis, a table of a database
+        with named fields, a frame of pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database
         (:class:`fedparity.DatabaseTable`), anything that exports an Arrow stream, or an iterator of
         any of these, which is read once.
     score, group : str
