@@ -51,11 +51,23 @@ def _server(url: str) -> Source:
     return lambda _, __: fp.DatabaseTable(url, table=TABLE_NAME)
 
 
+def _spark(folder: Path, rows: int) -> object:
+    """A frame of the Parquet file; Spark has been started, and has counted its rows once."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415 -- only where it is measured
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.getOrCreate()
+    frame = session.read.parquet(str(folder / f"records-{rows}.parquet"))
+    frame.groupBy("group").count().collect()
+    return frame
+
+
 _PSYCOPG = f"postgresql+psycopg://{POSTGRES.partition('://')[2]}"
 
 METHODS: dict[str, tuple[Source, dict[str, Any]]] = {
     "NumPy arrays": (_numpy, {}),
     "Parquet": (_file("parquet"), {"group": "group"}),
+    "Parquet, bin means": (_file("parquet"), {"group": "group", "sketch": "mean"}),
     "CSV": (_file("csv"), {"group": "group"}),
     "DuckDB": (_local("duckdb", "records.duckdb"), {}),
     "DuckDB, several scans": (_local("duckdb", "records.duckdb"), {"memory": _LITTLE}),
@@ -65,6 +77,8 @@ METHODS: dict[str, tuple[Source, dict[str, Any]]] = {
     "PostgreSQL over ADBC, several scans": (_server(POSTGRES), {"where": _ALL, "memory": _LITTLE}),
     "PostgreSQL over psycopg": (_server(_PSYCOPG), {"where": _ALL}),
     "MariaDB over PyMySQL": (_server(MARIADB), {}),
+    "Spark, ranked inside": (_spark, {"group": "group"}),
+    "Spark, bin means inside": (_spark, {"group": "group", "sketch": "mean"}),
 }
 
 
@@ -79,7 +93,12 @@ def main() -> None:
     options = {"group": "grp", **options}
     effort = Effort(memory=options.pop("memory", None))
     plan = fp.Plan(
-        title="bench", groups=(0, 1), score_range=(0, 1), levels=100, disclosure=Disclosure.off()
+        title="bench",
+        groups=(0, 1),
+        score_range=(0, 1),
+        levels=100,
+        sketch=options.pop("sketch", "quantile"),
+        disclosure=Disclosure.off(),
     )
 
     def prepared() -> Callable[[], object]:

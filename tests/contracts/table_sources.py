@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import sqlalchemy
-from tests import databases
+from tests import databases, sparks
 
 import fedparity as fp
 from fedparity.sketches.records import Faults
@@ -249,7 +249,12 @@ ONCE = {
     "MariaDB without snapshots": databases.without_snapshot,
 }
 
-AGAIN = IN_MEMORY | FILES | DATABASES
+SPARK = {
+    "Spark": lambda rows, _: sparks.frame(rows),
+    "Spark, a view by its name": lambda rows, _: sparks.by_address(rows),
+}
+
+AGAIN = IN_MEMORY | FILES | DATABASES | SPARK
 SOURCES = AGAIN | ONCE
 
 

@@ -9,7 +9,7 @@ import fedparity as fp
 
 HEAVY = (
     "adbc_driver_manager", "dask", "duckdb", "ibis", "matplotlib", "numba", "ot", "pandas",
-    "polars", "pyarrow", "rich", "scipy", "sklearn", "sqlalchemy", "sqlite3",
+    "polars", "pyarrow", "pyspark", "rich", "scipy", "sklearn", "sqlalchemy", "sqlite3",
 )  # fmt: skip
 
 

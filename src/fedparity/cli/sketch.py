@@ -77,7 +77,8 @@ def sketch(context: click.Context, /, **_: object) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
 
     DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
-    a database, such as postgresql://user@host/name, with --table or --query. Start with
+    a database, such as postgresql://user@host/name, or of Spark, such as spark://host:7077, with
+    --table or --query. Start with
     --dry-run: it shows all that would leave and writes nothing. A release is entered into
     the ledger, a local file that refuses a second, different release under the same plan:
     $FEDPARITY_LEDGER, or fedparity/ledger.jsonl in the folder for state of this user. Under a
@@ -185,7 +186,7 @@ def _preview(plan: Plan, options: dict[str, Any]) -> None:
 
 def _how(release: Release) -> str:
     how = release.how
-    if how.way == "in the database":
+    if how.way == "where they are":
         rows = sum(release.records.values())
         return (
             f"{rows:,} records, ranked inside {how.kernel} by {how.passes} queries; none was read"

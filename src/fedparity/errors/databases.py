@@ -34,7 +34,14 @@ class DatabaseError(TableError):
         return cls(
             "the address is not one of a database.",
             fix="write it as postgresql://user@host/name, mysql+pymysql://user@host/name, "
-            "sqlite:///file.db or duckdb:///file.duckdb.",
+            "sqlite:///file.db, duckdb:///file.duckdb, spark://host:7077 or sc://host:15002.",
+        )
+
+    @classmethod
+    def other_session(cls) -> DatabaseError:
+        return cls(
+            "a Spark session is active already, and it is not that of the address.",
+            fix="pass a DataFrame of the active session, or stop it first.",
         )
 
     @classmethod

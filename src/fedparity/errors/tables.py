@@ -24,6 +24,21 @@ class MissingExtraError(FedparityError):
         )
 
     @classmethod
+    def without_java(cls) -> MissingExtraError:
+        return cls(
+            "Spark needs Java 17 or later, which it cannot start.",
+            fix="install a Java runtime (apt install openjdk-17-jre-headless), and let JAVA_HOME "
+            "name its folder.",
+        )
+
+    @classmethod
+    def without_connect(cls) -> MissingExtraError:
+        return cls(
+            "an address that starts with sc:// needs Spark Connect, parts of which are not installed.",
+            fix="pip install 'pyspark[connect]'",
+        )
+
+    @classmethod
     def without_pango(cls) -> MissingExtraError:
         return cls(
             "a PDF report needs Pango, a library of the system, which WeasyPrint cannot load.",
@@ -123,6 +138,20 @@ class TableError(InputError):
         return cls(
             "the batches can be read only once, and they were read before.",
             fix="make a new iterator, or pass a table or a file.",
+        )
+
+    @classmethod
+    def unsteady(cls, place: str) -> TableError:
+        return cls(
+            f"{place} gave other rows when it was asked again, so there is no result.",
+            fix="write the rows to a table that nobody changes meanwhile, without random numbers or "
+            "a LIMIT, and give that.",
+        )
+
+    @classmethod
+    def endless(cls, what: str) -> TableError:
+        return cls(
+            f"{what} is a stream, which has no end.", fix="write it to a table, and give that."
         )
 
     @classmethod

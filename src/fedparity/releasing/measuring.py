@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.holding import hold
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.levels import ranks
 from fedparity.sketches.memory import default_memory
 from fedparity.sketches.ranked import MayRank
 from fedparity.sketches.records import Batch, Records
@@ -20,9 +18,10 @@ from fedparity.sketches.streaming import StreamSketch
 
 __all__ = ["Effort", "Measured", "Way", "measure"]
 
-Way: TypeAlias = Literal["in memory", "several scans", "one pass", "in the database"]
-"""``in the database``: ranked there, and not read; ``in memory``: read once and held; ``several scans``: read twice or more, with little memory;
-``one pass``: records that come once, with a stated error of the ranks beyond the first chunk."""
+Way: TypeAlias = Literal["in memory", "several scans", "one pass", "where they are"]
+"""``where they are``: ranked by a database or by Spark, and not read; ``in memory``: read once and held;
+``several scans``: read twice or more, with little memory; ``one pass``: records that come once, with a
+stated error of the ranks beyond the first chunk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +62,8 @@ def measure(
     rank error says by how much the result may be off.
     """
     effort = effort or Effort()
-    if kind == "quantile" and isinstance(records, MayRank):
-        found = _where_they_are(records, levels, score_range, effort)
+    if isinstance(records, MayRank):
+        found = _where_they_are(records, levels, kind, score_range, effort)
         if found is not None:
             return found
     if not records.rescannable:
@@ -95,26 +94,24 @@ def measure(
 def _where_they_are(
     records: MayRank,
     levels: Callable[[Census], Sequence[int]],
+    kind: Kind,
     score_range: tuple[float, float] | None,
     effort: Effort,
 ) -> Measured | None:
-    """The same numbers by order statistics that the source finds; None if it cannot."""
-    ranked = records.ranked
+    """The same numbers, found by the source itself; None if it cannot."""
+    ranked = records.ranked(kind)
     census = None if ranked is None else ranked.census(score_range)
     if ranked is None or census is None:
         return None
     counts = [int(count) for count in census.counts]
-    values: list[FloatArray | None] = []
-    for group, number in enumerate(levels(census)):
-        if effort.progress is not None:
-            effort.progress(sum(counts[:group]), sum(counts), "ranking in the database")
-        wanted = ranks(counts[group], number) if number and counts[group] else None
-        values.append(None if wanted is None else ranked.order_statistics(group, wanted))
-    asked = 1 + sum(found is not None for found in values)
+    wanted = levels(census)
+    if effort.progress is not None:
+        effort.progress(0, sum(counts), f"ranking in {ranked.place}")
+    values = ranked.values(wanted)
     return Measured(
-        selected=Selected(census, tuple(counts), tuple(values), ranked.place, asked),
+        selected=Selected(census, tuple(counts), values, ranked.place, ranked.questions),
         rank_errors=(0.0,) * len(counts),
-        way="in the database",
+        way="where they are",
     )
 
 

@@ -48,7 +48,7 @@ def sketch(
     ----------
     data : path, frame, dict of arrays, or iterator of these
         A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, a frame of
-        pandas, polars, Arrow, Dask or Ibis, a table of a database (:class:`fedparity.DatabaseTable`),
+        pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
         anything that exports an Arrow stream; or an iterator of any of these, which is read once.
     silo : str
         The name under which the silo answers.

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
-
-import numpy.typing as npt
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.kinds import Kind
 from fedparity.sketches.selection.select import Census
 
 __all__ = ["MayRank", "RankedRecords"]
 
 
 class RankedRecords(Protocol):
-    """The scores of all groups, of which only order statistics are asked."""
+    """The scores of all groups, of which only the numbers of a sketch are asked."""
 
     @property
     def place(self) -> str:
         """Where the scores are ranked, in one word."""
+        ...  # pragma: no cover
+
+    @property
+    def questions(self) -> int:
+        """How often that place was asked something so far."""
         ...  # pragma: no cover
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
@@ -30,8 +35,12 @@ class RankedRecords(Protocol):
         """
         ...  # pragma: no cover
 
-    def order_statistics(self, group: int, ranks: npt.NDArray[Any]) -> FloatArray:
-        """Return the scores of these ranks, from 1, among those of a group."""
+    def values(self, levels: Sequence[int]) -> tuple[FloatArray | None, ...]:
+        """Return the numbers of every group's sketch, with so many levels each.
+
+        None where no level is wanted, or the group has no record. The bits are those of the
+        kernels.
+        """
         ...  # pragma: no cover
 
 
@@ -39,7 +48,6 @@ class RankedRecords(Protocol):
 class MayRank(Protocol):
     """Records that know whether their source can rank them."""
 
-    @property
-    def ranked(self) -> RankedRecords | None:
-        """The same records, ranked where they are; None if they have to be read."""
+    def ranked(self, kind: Kind) -> RankedRecords | None:
+        """Return the same records, ranked where they are; None if they have to be read."""
         ...  # pragma: no cover

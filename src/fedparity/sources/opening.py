@@ -18,6 +18,7 @@ from fedparity.sources.ibis_expression import IbisTable, is_ibis_table
 from fedparity.sources.labels import Discovery, Listing, Scheme
 from fedparity.sources.paths import UnionTable, path_table
 from fedparity.sources.reader import Missing, Roles, TableRecords
+from fedparity.sources.spark.table import SparkTable, is_spark_frame
 from fedparity.sources.sql.addresses import is_address
 from fedparity.sources.sql.database_table import DatabaseTable
 from fedparity.sources.table import Table
@@ -46,7 +47,7 @@ def open_records(
     ----------
     data : path, frame, dict of arrays, or iterator of these
         A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, an array
-        with named fields, a frame of pandas, polars, Arrow, Dask or Ibis, a table of a database
+        with named fields, a frame of pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database
         (:class:`fedparity.DatabaseTable`), anything that exports an Arrow stream, or an iterator of
         any of these, which is read once.
     score, group : str
@@ -144,6 +145,8 @@ def _query_table(data: object) -> Table | None:
     """The table of what runs when it is read; before narwhals, which would collect it whole."""
     if is_dask_frame(data):
         return DaskTable(data)
+    if is_spark_frame(data):
+        return SparkTable(data)
     return IbisTable(data) if is_ibis_table(data) else None
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
+from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Faults
 from fedparity.sketches.selection.select import Census
+from fedparity.sketches.selection.targets import RankTargets
 from fedparity.sources.columns import Column
 from fedparity.sources.intersections import intersect
 
 if TYPE_CHECKING:
     from fedparity.sources.reader import TableRecords
 
-__all__ = ["KeyCounts", "RanksTable", "TableRanks"]
+__all__ = ["Cuts", "CutsTable", "KeyCounts", "RanksTable", "TableRanks", "Wanted"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -37,6 +41,55 @@ class KeyCounts:
     outside: IntArray
     """Rows with a score that is finite, and outside the range."""
 
+    @classmethod
+    def of(cls, labels: Sequence[Column], counts: Sequence[Sequence[int]]) -> KeyCounts:
+        """Return the counts of rows (all, missing, infinite, outside), one for each combination."""
+        columns = np.array(counts, np.int64).reshape(-1, 4).T
+        rows, missing, infinite, outside = (np.ascontiguousarray(column) for column in columns)
+        return cls(labels=labels, rows=rows, missing=missing, infinite=infinite, outside=outside)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Wanted:
+    """Records that are asked for by their ranks among all that have one of some keys."""
+
+    keys: Sequence[int]
+    """Positions in what :meth:`RanksTable.count` returned."""
+    ranks: npt.NDArray[Any]
+    """Increasing, from 1."""
+    count: int
+    """How many records there are."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cuts:
+    """Scores at wanted ranks, and what lies below them; sums are whole numbers of 2^-1074."""
+
+    scores: FloatArray
+    before: Sequence[int]
+    """How many records have a lower score."""
+    sums: Sequence[int]
+    """The exact sum of those lower scores."""
+    total: int
+    """The exact sum of all scores."""
+
+    def means(self, count: int) -> FloatArray:
+        r"""Return the means of k bins, given the k - 1 records that their edges cut.
+
+        Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and so many
+        times its own score as there is mass left; in units of 1/k all are whole numbers.
+        """
+        levels = len(self.before) + 1
+        running = [
+            levels * below + (count * edge - levels * before) * exact_integer(score)
+            for edge, (score, before, below) in enumerate(
+                zip(self.scores.tolist(), self.before, self.sums, strict=True), start=1
+            )
+        ]
+        steps = pairwise([0, *running, levels * self.total])
+        means = [(after - before) / (count << LOWEST_EXPONENT) for before, after in steps]
+        return np.array(means) + 0.0  # no negative zeros
+
 
 class RanksTable(Protocol):
     """A table that can count and rank scores where they are."""
@@ -46,17 +99,26 @@ class RanksTable(Protocol):
         """Where that is, in one word."""
         ...  # pragma: no cover
 
+    @property
+    def questions(self) -> int:
+        """How often it was asked something so far."""
+        ...  # pragma: no cover
+
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
         """Return the counts, or None if there are too many combinations of labels."""
         ...  # pragma: no cover
 
-    def order_statistics(
-        self, keys: Sequence[int], ranks: npt.NDArray[Any], count: int
-    ) -> FloatArray:
-        """Return scores by their ranks among all ``count`` rows that have one of these keys.
+    def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
+        """Return the scores of the records that are wanted of each group."""
+        ...  # pragma: no cover
 
-        Keys are positions in what :meth:`count` returned.
-        """
+
+@runtime_checkable
+class CutsTable(RanksTable, Protocol):
+    """A table that can also add scores up where they are."""
+
+    def cuts(self, wanted: Sequence[Wanted]) -> Sequence[Cuts]:
+        """Return the records that are wanted of each group, with the sums below them."""
         ...  # pragma: no cover
 
 
@@ -70,6 +132,7 @@ class TableRanks:
 
     records: TableRecords
     table: RanksTable
+    kind: Kind
     _keys: list[list[int]] = field(default_factory=list, init=False)
     _counts: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
 
@@ -77,6 +140,11 @@ class TableRanks:
     def place(self) -> str:
         """Where the scores are ranked."""
         return self.table.place
+
+    @property
+    def questions(self) -> int:
+        """How often that place was asked something."""
+        return self.table.questions
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
         """Count the groups, or return None if the table has too many labels."""
@@ -102,9 +170,24 @@ class TableRanks:
         whole = self._counts.astype(np.float64)
         return Census(self._counts, whole, whole, dropped)
 
-    def order_statistics(self, group: int, ranks: npt.NDArray[Any]) -> FloatArray:
-        """Return the scores of these ranks among those of a group."""
-        return self.table.order_statistics(self._keys[group], ranks, int(self._counts[group]))
+    def values(self, levels: Sequence[int]) -> tuple[FloatArray | None, ...]:
+        """Return the numbers of every group's sketch."""
+        places, wanted = [], []
+        for place, (number, count) in enumerate(zip(levels, self._counts.tolist(), strict=True)):
+            if number and count:
+                targets = RankTargets.of(count, number, self.kind)
+                places.append(place)
+                wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
+        values: list[FloatArray | None] = [None] * len(levels)
+        for place, found in zip(places, self._found(wanted) if wanted else (), strict=True):
+            values[place] = found
+        return tuple(values)
+
+    def _found(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
+        if self.kind == "mean" and isinstance(self.table, CutsTable):
+            pairs = zip(self.table.cuts(wanted), wanted, strict=True)
+            return [found.means(own.count) for found, own in pairs]
+        return [found + 0.0 for found in self.table.order_statistics(wanted)]  # no negative zeros
 
     def _codes(self, found: KeyCounts, faults: Faults) -> list[int]:
         """The code of every key; those of which all rows lack a score are not looked up."""

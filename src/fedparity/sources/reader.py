@@ -12,6 +12,7 @@ import numpy as np
 from fedparity.errors import LabelError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sources.columns import Block, BoolArray, Numbers
 from fedparity.sources.labels import Listing, Scheme, encode
@@ -46,8 +47,11 @@ class Roles:
 class RankingTable(Protocol):
     """A table that may rank scores where it is."""
 
-    def ranks(self, roles: Roles) -> RanksTable | None:
-        """Return what does so for these columns, or None if they have to be read."""
+    def ranks(self, roles: Roles, kind: Kind) -> RanksTable | None:
+        """Return what does so for these columns, or None if they have to be read.
+
+        For bin means it is a :class:`~fedparity.sources.ranking.CutsTable`.
+        """
         ...  # pragma: no cover
 
 
@@ -119,13 +123,12 @@ class TableRecords:
         columns = [self.table.column(name) for name in self.roles.groups]
         return len(columns) > 1 or not columns[0].coded
 
-    @property
-    def ranked(self) -> TableRanks | None:
-        """The same records, ranked where they are; None if they have to be read."""
+    def ranked(self, kind: Kind) -> TableRanks | None:
+        """Return the same records, ranked where they are; None if they have to be read."""
         if not isinstance(self.table, RankingTable):
             return None
-        table = self.table.ranks(self.roles)
-        return None if table is None else TableRanks(self, table)
+        table = self.table.ranks(self.roles, kind)
+        return None if table is None else TableRanks(self, table, kind)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""

@@ -50,7 +50,7 @@ def test_ranks_are_right_where_the_level_times_n_is_whole():
         for levels in (1, 10, 50, 100):
             found = release(series(count, draw="i"), plan(levels=levels))
 
-            assert found.how.way == "in the database"
+            assert found.how.way == "where they are"
             assert ranks(count, levels).tolist() == found.sketch.cells[0].values.tolist()
 
 
@@ -83,7 +83,7 @@ def test_every_type_has_the_bits_of_reading_it(make, form):
     ranked = release(data, plan(levels=9))
     read = release(data, plan(levels=9), where="race <> ''")
 
-    assert (ranked.how.way, read.how.way) == ("in the database", "in memory")
+    assert (ranked.how.way, read.how.way) == ("where they are", "in memory")
     assert numbers(ranked) == numbers(read) == numbers(release(stored(rows, form), plan(levels=9)))
 
 

@@ -13,6 +13,7 @@ __all__ = ["Address", "is_address"]
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9_+.\-]*://")
 _SECRETS = "pass", "pwd", "secret", "token", "credential"
 _LOCAL = "sqlite", "duckdb"
+_SPARK = "spark", "sc"
 
 
 def is_address(text: str) -> bool:
@@ -62,10 +63,17 @@ class Address:
         parts = self._parts()
         # A password with a slash or a hash that is not encoded ends the host too early.
         strayed = "@" not in parts.netloc and "@" in self.url and self.kind not in _LOCAL
+        if self.kind == "sc":  # sc://host:15002/;token=…
+            return bool(parts.password or any(word in self.url.lower() for word in _SECRETS))
         named = (name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True))
         return bool(
             parts.password or strayed or any(word in name for name in named for word in _SECRETS)
         )
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether it is that of Spark, as a master or a server of Spark Connect."""
+        return self.kind in _SPARK
 
     @property
     def file(self) -> str | None:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fedparity.errors import DatabaseError
 from fedparity.sources.sql.addresses import Address
 from fedparity.sources.sql.connecting import connect
-from fedparity.sources.sql.dialects import Dialect
+from fedparity.sources.sql.dialects import SPARK, Dialect
 from fedparity.sources.sql.relations import Relation
 from fedparity.sources.sql.tables import SqlTable
+from fedparity.sources.table import Table
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine, Select, Table
+    from sqlalchemy import Engine, Select
+    from sqlalchemy import Table as AlchemyTable
 
 __all__ = ["DatabaseTable"]
 
@@ -23,13 +25,14 @@ class DatabaseTable:
     """A table, or the rows of a query, of a database: what :func:`fedparity.sketch` can read.
 
     It is read in one read-only transaction, in which every scan sees the same rows. Nothing is
-    opened before it is read.
+    opened before it is read. Spark, which knows no transactions, is asked as few times as possible.
 
     Parameters
     ----------
     address : str or sqlalchemy.Engine
         An address as SQLAlchemy writes it, such as ``postgresql://ann@db.example/clinic``,
-        ``mysql+pymysql://…``, ``sqlite:///file.db`` or ``duckdb:///file.duckdb``; or an engine.
+        ``mysql+pymysql://…``, ``sqlite:///file.db`` or ``duckdb:///file.duckdb``; one of Spark, such as
+        ``spark://host:7077``, ``spark:///local[2]`` or ``sc://host:15002``; or an engine.
     table : str or sqlalchemy.Table, optional
         Its name, with its schema if need be: ``clinic.visits``.
     query : str or sqlalchemy.Select, optional
@@ -58,7 +61,7 @@ class DatabaseTable:
 
     address: str | Engine = field(repr=False)
     _: KW_ONLY
-    table: str | Table | None = None
+    table: str | AlchemyTable | None = None
     query: str | Select[Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -69,9 +72,13 @@ class DatabaseTable:
         elif not hasattr(self.address, "dialect"):
             raise DatabaseError.bad_address()
 
-    def open(self) -> SqlTable:
+    def open(self) -> Table:
         """Open the database, and return the table that is read."""
         place = Address(self.address) if isinstance(self.address, str) else self.address
+        if isinstance(place, Address) and place.is_spark:
+            from fedparity.sources.spark.sessions import open_spark  # noqa: PLC0415 -- where it is used
+
+            return open_spark(place, self._relation(SPARK))
         session = connect(place)
         try:
             relation = self._relation(session.dialect)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fedparity.sources.sql.names import quoted
 
-__all__ = ["DUCKDB", "MARIADB", "POSTGRESQL", "SQLITE", "Dialect", "dialect_of"]
+__all__ = ["DUCKDB", "MARIADB", "POSTGRESQL", "SPARK", "SQLITE", "Dialect", "dialect_of"]
 
 _TABLES = (
     "SELECT table_name FROM information_schema.tables WHERE table_schema NOT IN "
@@ -71,6 +71,7 @@ MARIADB = Dialect(
 )
 SQLITE = Dialect("SQLite", tables="SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
 DUCKDB = Dialect("DuckDB")
+SPARK = Dialect("Spark", mark="`", tables=None)
 
 _BY_KIND = {
     "postgresql": POSTGRESQL,

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sources.ranking import IntArray, KeyCounts
+from fedparity.sources.ranking import KeyCounts, Wanted
 from fedparity.sources.sql.names import quoted
 from fedparity.sources.sql.relations import Relation
 from fedparity.sources.sql.sessions import Session, value_column
@@ -49,12 +48,13 @@ class PostgresqlRanks:
         self._session, self._relation, self._roles = session, relation, roles
         self._dialect = relation.dialect
         self._types = types
+        self.questions = 0
         self._texts: list[tuple[str | None, ...]] = []
 
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
         """Return how many rows each combination of labels has, or None if there are too many."""
         columns = len(self._roles.groups)
-        rows = self._session.fetch(self._counting(score_range))
+        rows = self._fetched(self._counting(score_range))
         if len(rows) > _MOST_KEYS:
             return None
         self._texts = [tuple(row[columns : 2 * columns]) for row in rows]
@@ -62,27 +62,25 @@ class PostgresqlRanks:
             value_column([row[place] for row in rows], name)
             for place, name in enumerate(self._roles.groups)
         ]
-        counts = np.array([row[2 * columns :] for row in rows], np.int64).reshape(-1, 4).T
-        return KeyCounts(
-            labels=labels,
-            rows=_row(counts, 0),
-            missing=_row(counts, 1),
-            infinite=_row(counts, 2),
-            outside=_row(counts, 3),
-        )
+        return KeyCounts.of(labels, [row[2 * columns :] for row in rows])
 
-    def order_statistics(
-        self, keys: Sequence[int], ranks: npt.NDArray[Any], count: int
-    ) -> FloatArray:
-        """Return scores by their ranks among all rows that have one of these keys."""
-        fractions = ",".join(repr((int(rank) - 0.5) / count) for rank in ranks)
-        among = " OR ".join(f"({self._having(self._texts[key])})" for key in keys)
-        found = self._session.fetch(
+    def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
+        """Return the wanted scores of each group, by a query for each."""
+        return [self._ranked(own) for own in wanted]
+
+    def _ranked(self, wanted: Wanted) -> FloatArray:
+        fractions = ",".join(repr((int(rank) - 0.5) / wanted.count) for rank in wanted.ranks)
+        among = " OR ".join(f"({self._having(self._texts[key])})" for key in wanted.keys)
+        found = self._fetched(
             f"SELECT percentile_disc('{{{fractions}}}'::float8[]) "  # noqa: S608 -- all is quoted
             f"WITHIN GROUP (ORDER BY {_SCORE}) FROM {self._scored()} "
             f"WHERE {_SCORE} <> 'NaN' AND ({among})"
         )
-        return np.array(found[0][0], np.float64) + 0.0  # no negative zeros
+        return np.array(found[0][0], np.float64)
+
+    def _fetched(self, sql: str) -> list[tuple[Any, ...]]:
+        self.questions += 1
+        return self._session.fetch(sql)
 
     def _scored(self) -> str:
         """The relation with its scores as doubles, and its labels as they are read."""
@@ -121,7 +119,3 @@ class PostgresqlRanks:
         read = self._dialect.read(name, self._types[name])
         kind = read.rpartition("::")[2] if "::" in read else self._types[name]
         return f"{quoted(text, chr(39))}::{kind}"
-
-
-def _row(counts: npt.NDArray[np.int64], place: int) -> IntArray:
-    return np.ascontiguousarray(counts[place])

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fedparity.errors import DatabaseError, DatabaseNameError, TableError
+from fedparity.sketches.kinds import Kind
 from fedparity.sources.ranking import RanksTable
 from fedparity.sources.sql.dialects import POSTGRESQL
 from fedparity.sources.sql.postgresql_ranks import PostgresqlRanks, can_rank
@@ -78,9 +79,11 @@ class SqlTable:
         if stream is not None:
             stream.close()
 
-    def ranks(self, roles: Roles) -> RanksTable | None:
+    def ranks(self, roles: Roles, kind: Kind) -> RanksTable | None:
         """Return what finds ranks inside the database, where it can."""
         if self._session.dialect is not POSTGRESQL or not self.rescannable:
+            return None
+        if kind != "quantile":
             return None
         if roles.where is not None or roles.weight is not None:
             return None

@@ -1,0 +1,1 @@
+"""Spark: tables whose scores are counted and ranked inside Spark, by SQL and nothing else."""

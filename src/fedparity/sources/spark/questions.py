@@ -1,0 +1,126 @@
+"""What is asked of Spark about the scores of a table, in SQL: counts, sums, order statistics.
+
+``{rows}`` stands for the rows: their scores ``x`` and, for each column of groups, the label ``v`` and
+its text ``t``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fedparity.sources.spark.cells import MORE_BITS, Pieces, Range
+from fedparity.sources.spark.literals import double, text
+
+__all__ = ["FINITE", "INFINITE", "MISSING", "OUTSIDE", "Questions"]
+
+FINITE, MISSING, INFINITE, OUTSIDE = range(4)
+"""What a score is."""
+_ONE = "MIN(z) = MAX(z) AS one"
+"""Whether all records of a cell have the same score: then there is nothing to cut."""
+_BROADCAST = "/*+ BROADCAST(k, c) */"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The statements about one table."""
+
+    columns: int
+    """How many columns of groups it has."""
+    scores: Range
+    pieces: Pieces
+
+    def counts(self, most: int) -> str:
+        """Ask for the rows, and the sums of scores, of every combination of labels and cell."""
+        own = ", ".join(f"v{place}, t{place}" for place in range(self.columns))
+        cells = self.scores.cell(self._rows(), f"{own}, state, z", "z", 1)
+        left = f"COUNT_IF(state = {FINITE} AND {self.pieces.left('z')}) AS more"
+        counted = self._summed(cells, f"{own}, state, cell", _ONE, left)
+        found = ", ".join(["state", "cell", "n", "one", *self._sums])
+        return (
+            f"SELECT {own}, COLLECT_LIST(STRUCT({found})) AS found, SUM(more) AS more "  # noqa: S608
+            f"FROM {counted} GROUP BY {own} LIMIT {most}"
+        )
+
+    def deeper(self, keys: str, cells: str, depth: int) -> str:
+        """Ask for the same of the cells that some cells of one digit less are cut into."""
+        near = self._near(keys, cells, depth, f"SHIFTRIGHT(s.cell, {MORE_BITS})")
+        found = ", ".join(["cell", "n", "one", *self._sums])
+        return (
+            f"SELECT code, COLLECT_LIST(STRUCT({found})) AS found "  # noqa: S608
+            f"FROM {self._summed(near, 'code, cell', _ONE)} GROUP BY code"
+        )
+
+    def ranked(self, keys: str, cells: str, ranks: str, depth: int) -> str:
+        """Ask for the scores at ranks in cells, with the records and sums below them in the cell."""
+        scores = self._summed(self._near(keys, cells, depth, "s.cell"), "code, cell, z")
+        upto = ", ".join(f"SUM({name}) OVER w AS upto_{name}" for name in ["n", *self._sums])
+        below = ", ".join(f"upto_{name} - {name}" for name in ["n", *self._sums])
+        return (
+            f"SELECT {_BROADCAST} o.code, o.cell, c.rank, z, whole, {below} FROM "  # noqa: S608
+            f"(SELECT *, SUM(n) OVER (PARTITION BY code, cell) AS whole, {upto} FROM {scores} "
+            "WINDOW w AS (PARTITION BY code, cell ORDER BY z ROWS UNBOUNDED PRECEDING)) AS o "
+            f"JOIN {ranks} ON o.code = c.code AND o.cell = c.cell "
+            "AND c.rank <= upto_n AND c.rank > upto_n - n"
+        )
+
+    def keys(self, keys: Iterable[tuple[Sequence[str | None], int]]) -> str:
+        """Return the table of labels, by their texts, and the codes of their groups."""
+        rows = ([*map(_text, texts), str(code)] for texts, code in keys)
+        return _values(rows, "k", [*(f"t{place}" for place in range(self.columns)), "code"])
+
+    @staticmethod
+    def cells(cells: Iterable[tuple[int, int]]) -> str:
+        """Return the table of the codes of groups and cells."""
+        return _values(([str(code), f"{cell}L"] for code, cell in cells), "c", ["code", "cell"])
+
+    @staticmethod
+    def ranks(ranks: Iterable[tuple[int, int, int]]) -> str:
+        """Return the table of the codes of groups, cells, and ranks in the cells."""
+        rows = ([str(code), f"{cell}L", f"{rank}L"] for code, cell, rank in ranks)
+        return _values(rows, "c", ["code", "cell", "rank"])
+
+    @property
+    def _sums(self) -> list[str]:
+        return [f"s{place}" for place in range(self.pieces.number)]
+
+    def _rows(self) -> str:
+        """The rows with what their score is; ``z`` is a score inside the range, whatever it is."""
+        low, high = double(self.scores.low), double(self.scores.high)
+        state = (
+            f"CASE WHEN x IS NULL OR ISNAN(x) THEN {MISSING} "
+            f"WHEN ABS(x) = CAST('Infinity' AS DOUBLE) THEN {INFINITE} "
+            f"WHEN x < {low} OR x > {high} THEN {OUTSIDE} ELSE {FINITE} END"
+        )
+        z = f"CASE WHEN state = {FINITE} THEN x ELSE {low} END"
+        return f"(SELECT *, {z} AS z FROM (SELECT *, {state} AS state FROM {{rows}}))"  # noqa: S608
+
+    def _near(self, keys: str, cells: str, depth: int, of: str) -> str:
+        """The records of some cells, with the codes of their groups."""
+        same = " AND ".join(f"r.t{place} <=> k.t{place}" for place in range(self.columns))
+        coded = (
+            f"(SELECT {_BROADCAST} k.code, r.z FROM {self._rows()} AS r JOIN {keys} ON {same} "  # noqa: S608
+            f"WHERE r.state = {FINITE})"
+        )
+        placed = self.scores.cell(coded, "code, z", "z", depth)
+        return (
+            f"(SELECT {_BROADCAST} s.code, s.cell, s.z FROM {placed} AS s JOIN {cells} "  # noqa: S608
+            f"ON s.code = c.code AND {of} = c.cell)"
+        )
+
+    def _summed(self, rows: str, by: str, *more: str) -> str:
+        sums = [
+            f"SUM({piece}) AS s{place}" for place, piece in enumerate(self.pieces.expressions("z"))
+        ]
+        listed = ", ".join(["COUNT(*) AS n", *sums, *more])
+        return f"(SELECT {by}, {listed} FROM {rows} GROUP BY {by})"  # noqa: S608
+
+
+def _values(rows: Iterable[Sequence[Any]], name: str, columns: Sequence[str]) -> str:
+    listed = ", ".join(f"({', '.join(row)})" for row in rows)
+    return f"(VALUES {listed}) AS {name}({', '.join(columns)})"
+
+
+def _text(value: str | None) -> str:
+    return "CAST(NULL AS STRING)" if value is None else text(value)
