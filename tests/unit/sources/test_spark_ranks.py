@@ -132,6 +132,17 @@ def test_a_score_that_all_records_of_a_cell_have_is_not_cut_again(monkeypatch):
     assert found.how.passes == 2
 
 
+def test_labels_of_one_group_that_differ_within_a_cell_are_cut_again(monkeypatch):
+    monkeypatch.setattr(ranks, "_MOST_SORTED", 20)
+    rows = records([0.25, 0.25 + 2.0**-20] * 50)
+    asked = plan(("A", "C"), score_range=(0, 1))
+
+    found = release(sparks.frame(rows), asked, mapping={"B": "A"})
+
+    assert found.how.passes > 2
+    assert bits(release(columns_of(rows), asked, mapping={"B": "A"})) == bits(found)
+
+
 def test_bin_means_of_scores_far_below_the_range_need_more_pieces():
     """Scores of 1e-30 in a range up to 1: more bits than the first count adds up."""
     rows = records(10.0 ** _DRAW.uniform(-60, -30, 200))

@@ -61,6 +61,8 @@ def test_a_table_that_is_not_there_is_named():
     with pytest.raises(DatabaseNameError, match=r"no table 'clinic\.visits'"):
         open_table(here(table="clinic.visits"))
 
+    assert sparks.session().sql("SELECT 1").collect()  # it is not ours to stop
+
 
 def test_a_query_that_names_nothing_there_is_refused():
     with pytest.raises(DatabaseNameError, match="a column that the Spark database does not have"):
