@@ -531,6 +531,17 @@ def test_below_the_quorum_of_vectors_no_sum_is_opened(tmp_path):
     assert run.grid.asked[-1][1] == "mask"
 
 
+def test_two_silos_of_one_key_are_refused_before_anybody_shares_a_secret(tmp_path):
+    same = altered(changed(mask_key=lambda key: bytes(range(len(key)))))
+    run = FlowerRun(
+        plan=SECURE, tables=TABLES, folder=tmp_path, faults={"aurora": same, ILL: same}
+    )
+
+    with pytest.raises(fp.SecureMessageError, match=r"'aurora' and 'bayside' .* the same key"):
+        run.go()
+    assert run.grid.asked[-1][1] == "keys"
+
+
 def test_a_message_of_an_earlier_step_is_none_of_this_one(tmp_path):
     """Signed and of this very round, but not what was asked for."""
     run = FlowerRun(plan=SECURE, tables=TABLES, folder=tmp_path, faults={ILL: repeating})
