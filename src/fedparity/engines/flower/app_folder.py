@@ -10,7 +10,7 @@ from pathlib import Path
 from fedparity.engines.remote.settings import KEYS
 from fedparity.engines.remote.terms import Terms
 from fedparity.errors import OutputError
-from fedparity.protocol.file_names import file_name
+from fedparity.protocol.file_names import FileNames
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
 from fedparity.version import __version__
@@ -59,6 +59,7 @@ class AppFolder:
     @property
     def files(self) -> dict[str, str]:
         """The text of each file, by its path in the folder."""
+        names = FileNames()
         return {
             "pyproject.toml": self._project(),
             "README.md": self._readme(),
@@ -66,7 +67,10 @@ class AppFolder:
             "audit_app/auditor.py": _AUDITOR,
             "audit_app/silo.py": _SILO,
             "audit_app/plan.toml": self.plan.to_toml(),
-            **{f"silos/{name}.toml": self._settings(silo) for silo, name in self._names().items()},
+            **{
+                f"silos/{names.of(silo)}.toml": self._settings(silo)
+                for silo in self.plan.silos or ()
+            },
         }
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
@@ -89,15 +93,6 @@ class AppFolder:
         for name, text in self.files.items():
             write_whole(place / name, text.encode())
         return [place / name for name in self.files]
-
-    def _names(self) -> dict[str, str]:
-        """A file name for each silo, and no two the same."""
-        names: dict[str, str] = {}
-        for position, silo in enumerate(self.plan.silos or ()):
-            name = file_name(silo)
-            taken = {other.lower() for other in names.values()}
-            names[silo] = f"{name}-{position}" if name.lower() in taken else name
-        return names
 
     def _project(self) -> str:
         return f"""[build-system]

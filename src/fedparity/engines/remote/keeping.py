@@ -9,7 +9,7 @@ from pathlib import Path
 from fedparity.auditing.result import AuditResult
 from fedparity.engines.remote.record import Record
 from fedparity.errors import OutputError
-from fedparity.protocol.file_names import file_name
+from fedparity.protocol.file_names import FileNames
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
 
@@ -25,8 +25,7 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str], plan: Plan) -> None:
         self.path = Path(path).absolute()
         self._plan = plan
-        self._names: dict[str, str] = {}
-        self._taken: set[str] = set()
+        self._names = FileNames()
 
     def open(self) -> None:
         """Make the folder, and write the plan to it.
@@ -51,7 +50,7 @@ class Folder:
         Nobody waits for the disk: a run that the machine does not survive is begun anew, and
         thousands of waits would be longer than the audit.
         """
-        path = self._messages / f"{self._name(silo)}.{ending}.json"
+        path = self._messages / f"{self._names.of(silo)}.{ending}.json"
         try:
             with path.open("xb") as file:
                 file.write(data)
@@ -73,18 +72,6 @@ class Folder:
     @property
     def _messages(self) -> Path:
         return self.path / "messages"
-
-    def _name(self, silo: str) -> str:
-        """A file name that no other silo has, on a disk that may not tell cases apart."""
-        if silo not in self._names:
-            plain = name = file_name(silo)
-            number = 1
-            while name.lower() in self._taken:
-                number += 1
-                name = f"{plain}-{number}"
-            self._taken.add(name.lower())
-            self._names[silo] = name
-        return self._names[silo]
 
 
 def _reason(problem: OSError) -> str:

@@ -41,9 +41,9 @@ def deal(
 
     A thread takes the next batch when it is done with its last one. An error in one of them
     stops the others at their next batch, and is raised. No more threads are started than there
-    are batches; a single one that is in memory needs none.
+    are batches; a single one needs none, and is too small to keep Ctrl-C waiting.
     """
-    batches, alone = records.batches(), threads == 1
+    batches = records.batches()
     first = list(islice(batches, threads))
     threads = max(1, len(first))
     tasks = _Deck(chain(first, batches))
@@ -60,7 +60,7 @@ def deal(
             seen(batch.scores.size)
         return state
 
-    if threads == 1 and (alone or records.resident):
+    if threads == 1:
         return [thread()]
     with ThreadPoolExecutor(threads) as pool:
         try:  # from the first thread on: it reads while the others are started
