@@ -6,6 +6,8 @@ from fedparity import errors
 from fedparity.cli.exits import ExitCode, exit_code
 
 EXPECTED = {
+    "AnsweredError": ExitCode.REFUSED,
+    "ApprovalError": ExitCode.REFUSED,
     "BudgetError": ExitCode.REFUSED,
     "DatabaseUnreachableError": ExitCode.NETWORK,
     "DisclosureError": ExitCode.REFUSED,
