@@ -7,7 +7,9 @@ Blocks of places stay in the first level of the cache.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 
 __all__ = ["compile_loop", "count", "count_weighted", "gather", "gather_weighted", "sort"]
 
@@ -21,6 +23,10 @@ _REST = np.uint64((1 << 48) - 1)
 _SIGN = np.uint64(1 << 63)
 _DIGIT, _DIGITS = 11, 6
 """Bits of a digit, and digits of a key of 64 bits."""
+_LINE = 8
+"""Scores in a line of memory."""
+_TO_READ, _SECOND_LEVEL, _DATA = 0, 2, 1
+"""Of LLVM's prefetch: what for, into which level of the cache, and of what."""
 _LOW_27 = np.int64((1 << 27) - 1)
 
 
@@ -153,16 +159,44 @@ def _add_product(limbs, first_bits, second_bits):
     _add_shifted(limbs, a_high * b_high, place + np.int64(54))
 
 
+@intrinsic
+def _fetch(typing_context, column, position):  # noqa: ARG001 -- numba's signature
+    """Ask for the line of memory of an element, and do not wait for it."""
+
+    def emit(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [place.type], kind)
+        builder.call(prefetch, [place, number(_TO_READ), number(_SECOND_LEVEL), number(_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(column, position), emit
+
+
 @compile_loop
-def _hits(looked_at, places, found):
+def _is_looked_at(looked_at, place):
+    """One bit per place: all of them stay in the first level of the cache."""
+    return (looked_at[place >> np.uint32(5)] >> (place & np.uint32(31))) & np.uint32(1)
+
+
+@compile_loop
+def _hits(looked_at, places, found, ahead):
     """Write down which places are looked at; return how many.
 
-    One bit per place stays in the first level of the cache.
+    Meanwhile the scores of the next block are fetched: looking at places needs no memory.
     """
-    hits = 0
-    for i in range(places.size):
-        place = places[i]
-        if (looked_at[place >> np.uint32(5)] >> (place & np.uint32(31))) & np.uint32(1):
+    hits = first = 0
+    while first + _LINE <= min(places.size, ahead.size):
+        _fetch(ahead, first)
+        for i in range(first, first + _LINE):
+            if _is_looked_at(looked_at, places[i]):
+                found[hits] = i
+                hits += 1
+        first += _LINE
+    for i in range(first, places.size):
+        if _is_looked_at(looked_at, places[i]):
             found[hits] = i
             hits += 1
     return hits
@@ -195,7 +229,8 @@ def gather(
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for hit in range(_hits(looked_at, own, found)):
+        ahead = scores[start + BLOCK : start + 2 * BLOCK]
+        for hit in range(_hits(looked_at, own, found, ahead)):
             i = found[hit]
             flag, slot, score = flags[own[i]], slots[own[i]], block[i]
             if flag == _SUM:
@@ -246,7 +281,8 @@ def gather_weighted(
         own = places[: block.size]
         block_bits, block_codes = bits[start : start + BLOCK], codes[start : start + BLOCK]
         _locate(chosen, bounds, block, block_bits, block_codes, last, own)
-        for hit in range(_hits(looked_at, own, found)):
+        ahead = scores[start + BLOCK : start + 2 * BLOCK]
+        for hit in range(_hits(looked_at, own, found, ahead)):
             i = found[hit]
             flag, slot, weight = flags[own[i]], slots[own[i]], weights[start + i]
             if weight == 0.0:
