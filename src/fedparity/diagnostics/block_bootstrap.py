@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from fedparity.diagnostics.attribution import no_selection_weights
 from fedparity.diagnostics.bootstrap import Draws, Progress, Reader, shapley
+from fedparity.diagnostics.freed_memory import keep_freed_memory
 from fedparity.diagnostics.resampling import BINS, Redraw, Resampler
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -76,6 +77,7 @@ def block_bootstrap(
     300 to 2,000 silos, the spread of every measure agrees with that of plain redraws within the
     luck of the draw, and 95 % intervals cover as often (see docs/explanation/how-sure.md).
     """
+    keep_freed_memory()
     resampler = Resampler(federation, grid_levels(federation, method), method.trim, between=8)
     reader = _SumReader(resampler, method, _blocks(federation))
     children = np.random.SeedSequence(seed).spawn(reader.pairs + 1)

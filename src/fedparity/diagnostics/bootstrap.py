@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fedparity.diagnostics.attribution import local_parity_weights, no_selection_weights
+from fedparity.diagnostics.freed_memory import keep_freed_memory
 from fedparity.diagnostics.resampling import NullReader, Redraw, Resampler, cdfs_of
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -19,11 +20,14 @@ from fedparity.functionals.barycenter import center
 from fedparity.functionals.dispersion import around_center, around_mean
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
+from fedparity.sketches.selection.dealing import available_threads
 
 __all__ = ["Draws", "Progress", "Reader", "bootstrap", "default_redraws", "named_draws", "shapley"]
 
 _VALUES_REDRAWN = 30_000_000
 _FEWEST, _MOST = 100, 1_000
+_WORTH_THREADS = 1 << 14
+"""Values of a federation from which NumPy's loops are long enough for several threads."""
 _GLOBAL = 5
 """Numbers measured globally in each redraw: disparity, its two noises, heterogeneity, its noise."""
 
@@ -58,7 +62,7 @@ def bootstrap(
     *,
     redraws: int,
     seed: int,
-    threads: int = 1,
+    threads: int | None = None,
     details: bool = True,
     progress: Progress | None = None,
 ) -> dict[str, Draws]:
@@ -67,9 +71,10 @@ def bootstrap(
     The names are ``disparity``, ``heterogeneity``, ``v_mix``, ``v_bar``, ``remainder`` (order 2),
     ``selection``, ``within`` and ``local`` (one column per silo); the first two alone without
     ``details``. Each redraw has its own seed, so the result does not depend on the number of
-    ``threads``.
+    ``threads``: one per core if absent, and one alone where there is little to redraw.
     """
     method = method or Method()
+    keep_freed_memory()
     resampler = Resampler(federation, grid_levels(federation, method), method.trim)
     reader = Reader(resampler, method)
     measure = reader.measures if details else reader.global_measures
@@ -78,11 +83,17 @@ def bootstrap(
     def measured(child: np.random.SeedSequence) -> FloatArray:
         return measure(resampler.draw(child))
 
+    if threads is None:
+        threads = available_threads() if federation.values.size > _WORTH_THREADS else 1
     if threads == 1:
         rows = np.stack(list(_told(map(measured, seeds), redraws, progress)))
     else:
         with ThreadPoolExecutor(max_workers=threads) as pool:
-            rows = np.stack(list(_told(pool.map(measured, seeds), redraws, progress)))
+            try:
+                rows = np.stack(list(_told(pool.map(measured, seeds), redraws, progress)))
+            except BaseException:  # Ctrl-C: no further redraw is begun
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     base = measure(resampler.undisturbed())
     base[:_GLOBAL] = reader.population_measures()
     return named_draws(base, rows, method.order, len(federation.silos) if details else 0)

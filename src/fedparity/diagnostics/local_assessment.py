@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -21,22 +22,26 @@ __all__ = ["LOCAL_SILOS", "assess_silos", "assess_some_silos", "largest_silos"]
 LOCAL_SILOS = 200
 """Silos that get an interval of their own where there are very many."""
 _REDRAWS = 200
+_THREADS = 2
+"""Sorting out what a redraw explains is long work in NumPy, which lets other threads run."""
 
 
 def assess_silos(
     federation: Federation, method: Method, draws: Draws, confidence: float
 ) -> dict[Silo, LengthAssessment | None]:
     """Return the disparity inside each silo, given its redraws; ``None`` with one group alone."""
-    local: dict[Silo, LengthAssessment | None] = {}
-    for i, audit in enumerate(local_audits(federation, method)):
-        noise = draws.noise[:, i]
-        own = Draws(draws.base[i], draws.values[:, i], noise, noise)
-        local[audit.silo] = (
-            None
-            if audit.disparity is None
-            else assess_length(audit.disparity, own, confidence, method.order)
-        )
-    return local
+    audits = list(local_audits(federation, method))
+
+    def assessed(place: int) -> LengthAssessment | None:
+        observed, noise = audits[place].disparity, draws.noise[:, place]
+        if observed is None:
+            return None
+        own = Draws(draws.base[place], draws.values[:, place], noise, noise)
+        return assess_length(observed, own, confidence, method.order)
+
+    with ThreadPoolExecutor(_THREADS) as pool:  # of no effect on the result
+        found = list(pool.map(assessed, range(len(audits))))
+    return {audit.silo: own for audit, own in zip(audits, found, strict=True)}
 
 
 def assess_some_silos(
