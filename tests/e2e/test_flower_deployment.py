@@ -198,7 +198,7 @@ def a_silo_that_is_killed_midway_is_missing(deployment):
     (deployment.work / "again.toml").write_text(again)
     deployment.run(
         *("fedparity", "engine", "flower", "new", "second", "--plan", "again.toml"),
-        *("--quorum", "2", "--time-limit", "30"),
+        *("--quorum", "2", "--time-limit", "25"),
     )
     os.mkfifo(deployment.work / "cedar" / "stuck.csv")  # whoever reads it waits for ever
     nodes = {}
@@ -221,10 +221,10 @@ def a_silo_that_is_killed_midway_is_missing(deployment):
         "cedar to be asked", lambda: "Start `flwr-clientapp`" in deployment.log("cedar-2.log")
     )
     os.killpg(nodes["cedar"].pid, signal.SIGKILL)
+    expected = by_files(deployment, "again.toml", SILOS[:2], "two")
     deployment.wait_for("the run", lambda: run.poll() is not None)
 
     found = deployment.work / "second-result"
-    expected = by_files(deployment, "again.toml", SILOS[:2], "two")
     assert (found / "result.json").exists(), deployment.said()
     assert (found / "result.json").read_text() == expected
     assert json.loads(expected)["silos_missing"] == ["cedar"]
