@@ -67,9 +67,7 @@ class GridExchange:
             else:
                 yield Answer(member, Loss.UNREACHABLE)
         while waiting:
-            left = (
-                deadline - monotonic()
-            )  # taken before the look, so that the last one is after it
+            left = deadline - monotonic()  # before the look: the last one comes after the deadline
             for reply in self._grid.pull_messages(list(waiting)):
                 member_of = waiting.pop(reply.metadata.reply_to_message_id, None)
                 if member_of is not None:
