@@ -33,7 +33,7 @@ import fedparity as fp
 import fedparity.engines.remote.auditor
 from fedparity.engines.flower.auditor_app import auditor_app
 from fedparity.engines.flower.silo_app import silo_app
-from fedparity.engines.remote.simulated import ALLOWED
+from fedparity.engines.remote.simulating import ALLOWED
 from fedparity.privacy.ledger import Ledger
 from fedparity.releasing.release import prepare
 

@@ -68,7 +68,7 @@ def new(
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     silos = counted(len(plan.silos or ()), "silo")
     click.echo(
-        f"wrote {folder}, an app for the plan {plan.digest}\n"
-        f"next: send {folder}/silos/NAME.toml to each of the {silos}; see {folder}/README.md",
+        f"wrote {folder}\nplan {plan.digest}\n"
+        f"next: send {folder}/silos/NAME.toml to each of the {silos}; see its README.md",
         err=True,
     )

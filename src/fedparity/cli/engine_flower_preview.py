@@ -11,13 +11,13 @@ from fedparity.cli.progress import progress_bar
 from fedparity.cli.secure_mask_text import dry_run_text as masked_text
 from fedparity.cli.sketch_text import dry_run_text
 from fedparity.engines.remote.settings import SiloSettings, flat_settings
-from fedparity.errors import PlanError
-from fedparity.protocol.files import read_bounded
+from fedparity.errors import MessageError, SettingsError
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.toml_text import LARGEST, TomlSyntaxError, parse_toml
+from fedparity.protocol.plan_reading import read_plan_text
+from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.noisy import Preview, count_records, spending_of
-from fedparity.releasing.release import check_silo, release_records
+from fedparity.releasing.release import release_records
 from fedparity.releasing.secure.numbers import count_records as count_for_sum
 
 __all__ = ["preview"]
@@ -47,11 +47,12 @@ def preview(settings: str, plan_file: str) -> None:
 
 
 def _text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
+    if plan.silos is not None and own.silo not in plan.silo_set:
+        raise MessageError.not_in_roster(own.silo, plan.silos)
     records = own.records(plan)
     if plan.privacy is not None and plan.privacy.secure:
         count_for_sum(plan, records, effort)
         return masked_text(plan, own.silo)
-    check_silo(plan, own.silo)
     spending = spending_of(plan, own.dataset)
     if spending is not None:
         count_records(records, plan, effort=effort)  # a mistake in them is found here
@@ -60,13 +61,10 @@ def _text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
 
 
 def _read(path: str) -> dict[str, Any]:
-    data = read_bounded(path, limit=LARGEST, error=PlanError)
     try:
-        return parse_toml(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise PlanError.not_utf8(error.start).within(path) from None
+        return parse_toml(read_plan_text(path))
     except TomlSyntaxError as error:
         where = "" if error.line is None else f" in line {error.line}"
-        raise PlanError(
+        raise SettingsError(
             f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
         ) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from fedparity.engines.flower.quiet import be_quiet
-from fedparity.engines.remote.simulated import ALLOWED
+from fedparity.engines.remote.simulating import ALLOWED
 from fedparity.errors import MissingExtraError
 
 __all__ = ["start"]

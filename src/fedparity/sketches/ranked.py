@@ -9,11 +9,11 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.selection.select import Census
 
-__all__ = ["MayRank", "RankedRecords"]
+__all__ = ["AskedPlace", "MayRank", "RankedRecords"]
 
 
-class RankedRecords(Protocol):
-    """The scores of all groups, of which only the numbers of a sketch are asked."""
+class AskedPlace(Protocol):
+    """Where records are, and are asked about instead of read."""
 
     @property
     def place(self) -> str:
@@ -24,6 +24,10 @@ class RankedRecords(Protocol):
     def questions(self) -> int:
         """How often that place was asked something so far."""
         ...  # pragma: no cover
+
+
+class RankedRecords(AskedPlace, Protocol):
+    """The scores of all groups, of which only the numbers of a sketch are asked."""
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
         """Count the groups, or return None if the source cannot rank these records after all.

@@ -14,6 +14,7 @@ from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.ranked import AskedPlace
 from fedparity.sketches.records import Faults
 from fedparity.sketches.selection.select import Census
 from fedparity.sketches.selection.targets import RankTargets
@@ -91,18 +92,8 @@ class Cuts:
         return np.array(means) + 0.0  # no negative zeros
 
 
-class RanksTable(Protocol):
+class RanksTable(AskedPlace, Protocol):
     """A table that can count and rank scores where they are."""
-
-    @property
-    def place(self) -> str:
-        """Where that is, in one word."""
-        ...  # pragma: no cover
-
-    @property
-    def questions(self) -> int:
-        """How often it was asked something so far."""
-        ...  # pragma: no cover
 
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
         """Return the counts, or None if there are too many combinations of labels."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tomllib
 
@@ -10,7 +11,7 @@ from tests.unit.cli.samples import SILOS, plan, run, table, write_table
 
 import fedparity as fp
 from fedparity.engines.flower.quiet import QUIET
-from fedparity.engines.remote.simulated import ALLOWED
+from fedparity.engines.remote.simulating import ALLOWED
 
 NEW = ("engine", "flower", "new")
 PREVIEW = ("engine", "flower", "preview")
@@ -216,3 +217,24 @@ def test_without_flower_the_extra_is_named(monkeypatch):
 
     assert done.exit_code == 2
     assert "fedparity[flower]" in done.stderr
+
+
+def test_starting_a_command_imports_neither_numpy_nor_flower():
+    """The process becomes another one: what it imports is imported in vain."""
+    code = (
+        "import sys, fedparity.cli.engine_flower_start; "
+        "print(sorted({'numpy', 'flwr'} & sys.modules.keys()))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)  # noqa: S603
+
+    assert done.stdout.decode().strip() == "[]"
+
+
+def test_the_preview_of_a_secure_sum_refuses_a_silo_that_is_not_in_the_plan(folder):
+    plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", force=True)
+
+    done = run(*PREVIEW, settings(folder, silo="nobody"))
+
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "nobody" in done.stderr

@@ -14,7 +14,8 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
-from fedparity.engines.remote.simulated import ALLOWED, simulated_settings
+from fedparity.engines.remote.simulated import simulated_settings
+from fedparity.engines.remote.simulating import ALLOWED
 
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 

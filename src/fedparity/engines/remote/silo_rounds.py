@@ -8,7 +8,6 @@ from fedparity.errors import AnsweredError, RoundStateError, SignatureError
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.reading import Inbox, decode_round, one_request
 from fedparity.protocol.secure.round_message import SiloRoundMessage
-from fedparity.releasing.noisy import check_unweighted
 from fedparity.releasing.secure.answering import answer_request, consent
 from fedparity.releasing.secure.leaving import check_ledger, committed_mask
 from fedparity.releasing.secure.numbers import count_records, silo_vector
@@ -84,9 +83,7 @@ def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox)
     """The masked vector: all is found to be in order before the table is opened."""
     ready = make_ready(plan, state, inbox)
     check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
-    records = settings.records(plan)
-    check_unweighted(plan, weighted=records.weighted)
-    vector = silo_vector(plan, count_records(plan, records))
+    vector = silo_vector(plan, count_records(plan, settings.records(plan)))
     return mask(plan, state, ready, vector, key=settings.signing_key())
 
 

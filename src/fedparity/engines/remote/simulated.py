@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -11,14 +10,11 @@ from tempfile import gettempdir
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.engines.pooled_table import PooledTable
 from fedparity.engines.remote.settings import Scalar, SiloSettings, reading_of
+from fedparity.engines.remote.simulating import may_simulate
 from fedparity.errors import SettingsError
 from fedparity.protocol.plan import Plan
 
-__all__ = ["ALLOWED", "PREFIX", "simulated_settings"]
-
-ALLOWED = "FEDPARITY_SIMULATED_SILOS"
-"""The variable without which no silo is simulated: else whoever starts a run could name the data of a
-real node that has no settings. ``fedparity engine flower start flwr`` sets it, for its own processes."""
+__all__ = ["PREFIX", "simulated_settings"]
 
 PREFIX = "simulated-"
 """What the settings of all simulated silos begin with in the configuration of a run."""
@@ -39,7 +35,7 @@ def simulated_settings(
     """
     shared = {key.removeprefix(PREFIX): str(run[key]) for key in run if key.startswith(PREFIX)}
     silos = plan.silos or ()
-    if os.environ.get(ALLOWED) != "1":
+    if not may_simulate():
         raise SettingsError.not_simulated("it was not started for a simulation")
     if not shared.get("data"):
         raise SettingsError.not_simulated("its configuration has no simulated-data")
