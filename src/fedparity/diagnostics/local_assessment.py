@@ -67,12 +67,7 @@ def _cells_of(federation: Federation, silos: Collection[Silo]) -> dict[tuple[Sil
     held = {}
     for i, (silo, group) in enumerate(zip(federation.silo_of, federation.group_of, strict=True)):
         if federation.silos[silo] in silos:
-            held[federation.silos[silo], federation.groups[group]] = Cell(
-                count=federation.counts[i],
-                values=federation.values[federation.offsets[i] : federation.offsets[i + 1]],
-                kind=federation.kind,
-                rank_error=float(federation.rank_errors[i]),
-            )
+            held[federation.silos[silo], federation.groups[group]] = federation.cell(i)
     return held
 
 

@@ -50,6 +50,12 @@ class Federation:
     rank_errors: FloatArray
     values: FloatArray
     """The values of all cells, one after the other."""
+    variances: FloatArray
+    """Variance of the scores of each cell; NaN where it is not known."""
+    effective: FloatArray
+    """How many equally weighted records each cell amounts to; its count without weights."""
+    above: Mapping[float, FloatArray]
+    """By threshold, the records of each cell at or above it; NaN where they were not counted."""
 
     @classmethod
     def from_cells(
@@ -104,6 +110,11 @@ class Federation:
             levels=np.array([cell.levels for _, _, cell in ordered]),
             rank_errors=np.array([cell.rank_error for _, _, cell in ordered]),
             values=np.concatenate([cell.values for _, _, cell in ordered]),
+            variances=np.array(
+                [np.nan if c.variance is None else c.variance for _, _, c in ordered]
+            ),
+            effective=np.array([cell.effective for _, _, cell in ordered]),
+            above=_above([cell for _, _, cell in ordered]),
         )
 
     @classmethod
@@ -165,18 +176,24 @@ class Federation:
     def cells(self) -> dict[tuple[Silo, Group], Cell]:
         """The cells by silo and group."""
         return {
-            (self.silos[silo], self.groups[group]): Cell(
-                count=count, values=values, kind=self.kind, rank_error=float(rank_error)
-            )
-            for silo, group, count, values, rank_error in zip(
-                self.silo_of,
-                self.group_of,
-                self.counts,
-                np.split(self.values, self.offsets[1:-1]),
-                self.rank_errors,
-                strict=True,
-            )
+            (self.silos[self.silo_of[i]], self.groups[self.group_of[i]]): self.cell(i)
+            for i in range(self.counts.size)
         }
+
+    def cell(self, position: int) -> Cell:
+        """Return one cell, by its position."""
+        variance = float(self.variances[position])
+        return Cell(
+            count=self.counts[position],
+            values=self.values[self.offsets[position] : self.offsets[position + 1]],
+            kind=self.kind,
+            rank_error=float(self.rank_errors[position]),
+            variance=None if np.isnan(variance) else variance,
+            effective=float(self.effective[position]),
+            above={
+                t: row[position] for t, row in self.above.items() if not np.isnan(row[position])
+            },
+        )
 
     @cached_property
     def offsets(self) -> IntArray:
@@ -238,6 +255,12 @@ class Federation:
             f"Federation({silos}, {len(self.groups)} groups, "
             f"{self.counts.sum():.12g} records, {self.kind} sketches)"
         )
+
+
+def _above(cells: Sequence[Cell]) -> dict[float, FloatArray]:
+    """By threshold, what each cell counted at or above it; NaN where it did not."""
+    thresholds = sorted({threshold for cell in cells for threshold in cell.above})
+    return {t: np.array([cell.above.get(t, np.nan) for cell in cells]) for t in thresholds}
 
 
 def _checked_groups(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ class Cell:
     rank_error : float, default 0
         How far, as a share of the records, a value's rank may be from the one asked for;
         0 when the values are exact.
+    variance : float, optional
+        The variance of the cell's scores, where the silo said what it takes to know it.
+    effective : float, optional
+        How many equally weighted records the weights amount to, :math:`W^2 / \sum_i w_i^2`; the
+        count if absent.
+    above : mapping of threshold to number
+        Records, or their weight, with a score at or above each threshold, as the silo counted them.
 
     Examples
     --------
@@ -50,11 +58,17 @@ class Cell:
     values: FloatArray
     kind: Kind = "quantile"
     rank_error: float = 0.0
+    variance: float | None = None
+    effective: float = None  # type: ignore[assignment]  # always a number once built
+    above: Mapping[float, int | float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_kind(self.kind)
         if not _is_positive(self.count):
             raise CellError.bad_count(self.count)
+        object.__setattr__(
+            self, "effective", float(self.count if self.effective is None else self.effective)
+        )
         if not (_is_number(self.rank_error) and 0 <= self.rank_error < 1):
             raise CellError.bad_rank_error(self.rank_error)
         values = as_scores(self.values, "a cell's values") + 0.0  # a copy without negative zeros
@@ -76,7 +90,13 @@ class Cell:
         total, values = _sketch(array, masses, check_levels(levels), kind)
         if masses is not None and masses.dtype.kind == "i":
             total = int(masses.sum())
-        return cls(count=total, values=values, kind=kind)
+        return cls(
+            count=total,
+            values=values,
+            kind=kind,
+            variance=_variance(array, masses) if kind == "mean" else None,
+            effective=None if masses is None else _effective(masses),  # type: ignore[arg-type]
+        )
 
     @property
     def levels(self) -> int:
@@ -102,6 +122,16 @@ def _sketch(
     found = select(records, lambda _: [levels], kind=kind, levels_hint=levels)
     values = found.values[0]
     return found.totals[0], np.zeros(0) if values is None else values
+
+
+def _variance(scores: FloatArray, masses: npt.NDArray[Any] | None) -> float:
+    mean = np.average(scores, weights=masses)
+    return float(np.average((scores - mean) ** 2, weights=masses))
+
+
+def _effective(masses: npt.NDArray[Any]) -> float:
+    weights = masses / masses.max()
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def _is_number(value: object) -> bool:
