@@ -53,17 +53,12 @@ def federation(silos: int) -> fp.Federation:
     counts = random.integers(50, 5000, 2 * silos)
     shift = random.normal(0, 0.3, (2 * silos, 1))
     values = 1 / (1 + np.exp(-np.sort(random.normal(shift, 1.0, (2 * silos, LEVELS)), axis=1)))
-    return fp.Federation(
-        groups=("a", "b"),
-        silos=tuple(range(silos)),
-        kind="quantile",
-        group_of=np.repeat([0, 1], silos),
-        silo_of=np.tile(np.arange(silos), 2),
-        counts=counts,
-        levels=np.full(2 * silos, LEVELS),
-        rank_errors=np.zeros(2 * silos),
-        values=values.ravel(),
-    )
+    cells = {
+        (silo, group): fp.Cell(count=int(counts[row]), values=values[row])
+        for group, first in (("a", 0), ("b", silos))
+        for silo, row in enumerate(range(first, first + silos))
+    }
+    return fp.Federation.from_cells(cells)
 
 
 def server_step(sketches: fp.Federation) -> None:

@@ -11,6 +11,7 @@ billionth), so that a squared difference is far from the ends of a float; ``scal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -266,3 +267,8 @@ def methods(draw: st.DrawFn, **fixed: Any) -> Method:
 def reach(*arrays: object) -> float:
     """Return the largest absolute value in ``arrays``: the scale at which their sums round."""
     return max(float(np.abs(np.asarray(array, dtype=np.float64)).max()) for array in arrays)
+
+
+def off_by(federation: Federation, error: float) -> Federation:
+    """The same federation, if each of its values may be off by ``error``."""
+    return replace(federation, value_errors=np.full(federation.values.size, error))

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from tests.properties.test_certificate import random_data, sketched
+from tests.strategies import off_by
 
 import fedparity as fp
 from fedparity.diagnostics.ks_distance import ks_distance
@@ -39,11 +40,10 @@ def random_case(seed):
     federation = sketched(*data, random)
     options = {"score_range": (0.0, 1.0)}
     if federation.kind == "mean" and federation.rank_errors.any():
-        options["value_error"] = 1e-6  # these are differences of integrals, over short bins
+        federation = off_by(federation, 1e-6)  # differences of integrals, over short bins
     elif random.random() < 0.3:
         step = float(random.choice([0.001, 0.1]))
-        federation = rounded(federation, step)
-        options["value_error"] = rounding_error((0.0, 1.0), step)
+        federation = off_by(rounded(federation, step), rounding_error((0.0, 1.0), step))
     return random, data, federation, options
 
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.strategies import off_by
 
 import fedparity as fp
 from fedparity.diagnostics.brackets import Bracket
@@ -25,7 +26,6 @@ BAD_OPTIONS = {
     "favourable": lambda f: at_threshold(f, 0.5, favourable="up", **UNIT),
     "score_range": lambda f: at_threshold(f, 0.5, score_range=(1, 0)),
     "outside": lambda f: at_threshold(f, 0.5, score_range=(0.0, 0.5)),
-    "value_error": lambda f: at_threshold(f, 0.5, value_error=-1.0, **UNIT),
     "unseen": lambda f: at_threshold(f, 0.5, unseen={"c": 1}, **UNIT),
     "unseen records": lambda f: at_threshold(f, 0.5, unseen={"a": math.nan}, **UNIT),
     "level": lambda f: tail_rates(f, 1.0, **UNIT),
@@ -72,7 +72,7 @@ def test_a_score_at_the_threshold_counts_as_at_least_it(federation):
 
 def test_rounding_of_the_values_widens_a_rate_next_to_one_of_them(federation):
     sharp = rate(at_threshold(federation, 0.1995, **UNIT), "a")
-    blunt = rate(at_threshold(federation, 0.1995, value_error=0.001, **UNIT), "a")
+    blunt = rate(at_threshold(off_by(federation, 0.001), 0.1995, **UNIT), "a")
 
     assert (sharp.lower, sharp.upper) == (5 / 9, 7 / 9)
     assert (blunt.lower, blunt.upper) == (2 / 9, 7 / 9)

@@ -120,14 +120,12 @@ def audit(
     measured = _Measured.of(plan, messages)
     federation, method = measured.federation, measured.method
     influence = influences(federation, method)
-    value_error = rounding_error(plan.score_range, plan.disclosure.rounding)
     assessment = assess(
         federation,
         method,
         score_range=plan.score_range,
         confidence=confidence,
         unseen={group: most for group, most in unseen.most.items() if most},
-        value_error=value_error,
         redraws=redraws,
         seed=seed,
         local=_most_influential(influence),
@@ -138,7 +136,6 @@ def audit(
             plan=plan,
             messages=messages,
             federation=federation,
-            value_error=value_error,
             unseen=unseen,
             pairs=pairs(federation, method),
             terms=decompose(federation, method),
@@ -160,8 +157,9 @@ class _Measured:
     @classmethod
     def of(cls, plan: Plan, messages: Sequence[SiloSketch]) -> _Measured:
         cells = {}
+        error = rounding_error(plan.score_range, plan.disclosure.rounding)
         for message in messages:
-            cells.update(message.released())
+            cells.update(message.released(value_error=error))
         return cls(
             Federation.from_cells(cells, groups=plan.groups),
             Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim),

@@ -49,7 +49,6 @@ class Findings:
     plan: Plan
     messages: Sequence[SiloSketch]
     federation: Federation
-    value_error: float
     unseen: Unseen
     pairs: tuple[Pair, ...]
     terms: Decomposition | TriangleTerms
@@ -83,7 +82,6 @@ def compose(found: Findings) -> AuditResult:
         seed=assessment.seed,
         curves=group_curves(found.federation, found.plan.order),
         federation=found.federation,
-        value_error=found.value_error,
         unseen={group: most for group, most in found.unseen.most.items() if most},
     )
 

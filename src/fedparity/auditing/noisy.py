@@ -62,14 +62,14 @@ def audit_noisy(
     )
     warnings = noise_warnings(plan, assessment.disparity)
     bounded = histograms.federation(
-        rank_errors=noise_rank_errors(histograms, confidence=confidence, seed=seed)
+        rank_errors=noise_rank_errors(histograms, confidence=confidence, seed=seed),
+        value_error=histograms.grid.widest,
     )
     return compose(
         Findings(
             plan=plan,
             messages=messages,
             federation=bounded,
-            value_error=histograms.grid.widest,
             unseen=unseen,
             pairs=pairs(federation, method),
             terms=decompose(federation, method),

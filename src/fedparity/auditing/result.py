@@ -74,8 +74,6 @@ class AuditResult:
     curves: Curves
     """The laws of the groups and their center: what plots draw."""
     federation: Federation | None = field(default=None, compare=False)
-    value_error: float = field(default=0.0, compare=False)
-    """How far a released value may be from the one computed: half a step of the rounding."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """At most so many further records of each group: withheld cells, silos that sent nothing."""
 
@@ -186,7 +184,6 @@ class AuditResult:
         return {
             "score_range": self.plan.score_range,
             "unseen": self.unseen,
-            "value_error": self.value_error,
         }
 
     def sketches(self) -> Federation:

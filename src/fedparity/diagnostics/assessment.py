@@ -105,7 +105,6 @@ def assess(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
     redraws: int | None = None,
     seed: int = 0,
     local: Collection[Silo] | None = None,
@@ -125,8 +124,6 @@ def assess(
         Of the intervals.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
-    value_error : float
-        How far a value may be from the one computed, if silos round; see :func:`fedparity.certify`.
     redraws : int, optional
         Bootstrap redraws; 1,000, or fewer for many values. Beyond 300,000 values a few redraws
         are recombined (:mod:`fedparity.diagnostics.block_bootstrap`), and a warning says so.
@@ -162,7 +159,6 @@ def assess(
         score_range=score_range,
         order=method.order,
         trim=method.trim,
-        value_error=value_error,
     )
     certificate = certain()
     draw = block_bootstrap if many else bootstrap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from fedparity.diagnostics.envelopes import Envelope, group_envelopes
 from fedparity.diagnostics.knowledge import (
     checked_range,
     checked_unseen,
-    checked_value_error,
 )
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
@@ -77,7 +76,6 @@ def known_laws(
     estimates: Mapping[Group, Law],
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
-    value_error: float,
 ) -> dict[Group, Known]:
     """Return what the sketches say of each group's law, with options checked.
 
@@ -85,11 +83,11 @@ def known_laws(
     """
     bounds = checked_range(federation, score_range)
     extra = checked_unseen(federation, unseen)
-    value_error = checked_value_error(value_error)
     if federation.kind == "mean":  # a mean is the float of a sum, which a threshold can tell
-        value_error += _ROUNDING * max(map(abs, bounds))
+        errors = federation.value_errors + _ROUNDING * max(map(abs, bounds))
+        federation = replace(federation, value_errors=errors)
     limited = np.where(np.isfinite(extra), extra, 0.0)
-    envelopes = group_envelopes(federation, bounds, limited, value_error=value_error)
+    envelopes = group_envelopes(federation, bounds, limited)
     anything = Envelope(*(Law([bound], [_WITHOUT_LIMIT]) for bound in bounds))
     return {
         group: Known(

@@ -13,7 +13,6 @@ from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersi
 from fedparity.diagnostics.knowledge import (
     checked_range,
     checked_unseen,
-    checked_value_error,
 )
 from fedparity.federated.federation import Federation
 from fedparity.functionals.order import check_order
@@ -51,7 +50,6 @@ def certify(
     order: int = 2,
     trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
 ) -> Certificate:
     r"""Return an interval that :math:`G_p` of the raw data cannot leave.
 
@@ -60,7 +58,7 @@ def certify(
     mixture between two laws; at every level the dispersion of the groups is at least the
     smallest and at most the largest that these allow. Exact bin means (``kind="mean"``) allow much
     more, see :mod:`fedparity.diagnostics.convex_order`; the better bound is kept on each side. Cells
-    with a rank error have wider envelopes.
+    with a rank error, or with values that were rounded, have wider envelopes.
 
     Parameters
     ----------
@@ -71,16 +69,11 @@ def certify(
     unseen : mapping of group to number, optional
         At most so many further records of each group exist of which nothing is known: cells
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
-    value_error : float
-        How far a value may be from the one that was computed: half a step if silos round.
-        Envelopes are moved outwards by it; the bound from bin means is too, with a proof in
-        :func:`~fedparity.diagnostics.convex_order.bounds_from_bin_means`.
 
     Raises
     ------
     OptionError
-        If the range is not one, a value lies outside it, ``unseen`` names another group, or the
-        value error is negative or not finite.
+        If the range is not one, a value lies outside it, or ``unseen`` names another group.
 
     Examples
     --------
@@ -94,14 +87,13 @@ def certify(
     check_order(order)
     low, high = checked_range(federation, score_range)
     extra = checked_unseen(federation, unseen)
-    error = checked_value_error(value_error)
     widest = (high - low) ** order / (2 if order == 1 else 4)
     if not np.isfinite(extra).all():
         return Certificate(lower=0.0, upper=widest)
-    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim, value_error=error)
+    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim)
     exact_means = federation.kind == "mean" and not federation.rank_errors.any()
     if exact_means and not extra.any() and not trim:
-        least, most = bounds_from_bin_means(federation, (low, high), order, value_error=error)
+        least, most = bounds_from_bin_means(federation, (low, high), order)
         lower, upper = max(lower, least), min(upper, most)
     slack = _ROUNDING * widest
     return Certificate(
@@ -116,15 +108,13 @@ def _from_envelopes(
     unseen: FloatArray,
     order: int,
     trim: float,
-    *,
-    value_error: float = 0.0,
 ) -> tuple[float, float]:
     """Integrate the pointwise extremes between the envelopes of all groups.
 
     With unseen records the shares are not known either: the weights of the groups lie between
     the records seen and all of them.
     """
-    envelopes = group_envelopes(federation, score_range, unseen, value_error=value_error)
+    envelopes = group_envelopes(federation, score_range, unseen)
     laws = [law for envelope in envelopes for law in envelope]
     widths, values = common_refinement(laws, trim=trim)
     seen = federation.count_table.sum(axis=0)

@@ -38,8 +38,6 @@ def bounds_from_bin_means(
     federation: Federation,
     score_range: tuple[float, float],
     order: int,
-    *,
-    value_error: float = 0.0,
 ) -> tuple[float, float]:
     r"""Return bounds of :math:`G_p` of the raw data from exact bin means.
 
@@ -55,7 +53,7 @@ def bounds_from_bin_means(
     :math:`|\sigma_s| \le \alpha_s` with sum zero. With steps for :math:`E_s` the products are sums of
     :math:`I_s` at the edges of the steps, each bracketed by the two convex orders.
 
-    **Rounded means**, off by at most :math:`\delta`, ``value_error``. Move all records of a bin by
+    **Rounded means**, off by at most :math:`\delta`. Move all records of a bin by
     the released mean minus the true one. The bin means of the moved records are exactly those
     released; bins may now overlap, but neither argument needs their order, only the mean of a
     bin and the interval that holds it. True records of a bin lie between the true means of its
@@ -63,6 +61,7 @@ def bounds_from_bin_means(
     by :math:`2\delta`. Hence both bounds hold for the moved records with these wider intervals, and
     no record moved by more than :math:`\delta`: see :func:`moved_by`.
     """
+    value_error = float(federation.value_errors.max())
     around = _neighbours(federation, score_range, value_error)
     method = Method(order=1 if order == 1 else 2, estimator="exact")
     table = mixture_table(federation, observed_weights(federation), method)

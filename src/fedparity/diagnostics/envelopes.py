@@ -33,15 +33,13 @@ def group_envelopes(
     federation: Federation,
     score_range: tuple[float, float],
     unseen: npt.NDArray[np.float64],
-    *,
-    value_error: float = 0.0,
 ) -> list[Envelope]:
     """Return the envelope of each group's mixture across silos.
 
     Mixing keeps the order of quantile functions, so the mixture of the lowest laws of the
     cells is the lowest mixture. ``unseen`` records of each group, of which nothing is known,
     lie at the bottom of the range in the lower law and at its top in the upper one. Values that
-    were rounded by at most ``value_error`` are lowered and raised by it, inside the range.
+    were rounded are lowered and raised by their ``value_errors``, inside the range.
 
     Proof. Let ``below`` be the most records a cell can have strictly below its value l, and
     ``upto`` the least it has up to it. Then the record of rank ``below + 1`` is at least that
@@ -49,8 +47,8 @@ def group_envelopes(
     is replaced by a lower or a higher one.
     """
     low, high = score_range
-    lowest = np.maximum(federation.values - value_error, low)
-    highest = np.minimum(federation.values + value_error, high)
+    lowest = np.maximum(federation.values - federation.value_errors, low)
+    highest = np.minimum(federation.values + federation.value_errors, high)
     below, upto = _bracketed_ranks(federation)
     envelopes = []
     for group in range(len(federation.groups)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,7 +12,7 @@ from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["checked_range", "checked_unseen", "checked_value_error"]
+__all__ = ["checked_range", "checked_unseen"]
 
 
 def checked_range(federation: Federation, score_range: tuple[float, float]) -> tuple[float, float]:
@@ -44,13 +43,3 @@ def checked_unseen(federation: Federation, unseen: Mapping[Group, float] | None)
             fix="pass an upper bound for each group, or math.inf where there is none.",
         )
     return extra
-
-
-def checked_value_error(value_error: float) -> float:
-    """Return how far a released value may be from the one computed."""
-    if not 0 <= value_error < math.inf:
-        raise OptionError(
-            f"value_error must be a finite number of at least 0, not {value_error!r}.",
-            fix="pass half of the step to which the silos round, or 0 if they do not.",
-        )
-    return float(value_error)

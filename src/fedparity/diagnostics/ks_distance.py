@@ -24,7 +24,6 @@ def ks_distance(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
 ) -> Bracket:
     r"""Return the largest difference between the cdfs of two groups, bracketed.
 
@@ -36,7 +35,7 @@ def ks_distance(
     Parameters
     ----------
     first, second : labels of groups
-    score_range, unseen, value_error
+    score_range, unseen
         As in :func:`fedparity.at_threshold`.
 
     Raises
@@ -59,7 +58,7 @@ def ks_distance(
                 f"group {group!r} is not in this federation.",
                 fix=f"name two of its groups: {listed(federation.groups)}.",
             )
-    known = known_laws(federation, mixtures(federation), score_range, unseen, value_error)
+    known = known_laws(federation, mixtures(federation), score_range, unseen)
     one, other = known[first], known[second]
     slack = one.slack + other.slack
     lower = max(0.0, _excess(one, other), _excess(other, one)) - slack

@@ -67,7 +67,6 @@ def scoring_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
 ) -> TailReport:
     """Return the share of each group above the median of all records.
 
@@ -84,9 +83,7 @@ def scoring_rates(
     >>> [row.rate.value for row in scoring_rates(federation, score_range=(0, 1)).groups]
     [0.5, 0.5]
     """
-    return tail_rates(
-        federation, 0.5, score_range=score_range, unseen=unseen, value_error=value_error
-    )
+    return tail_rates(federation, 0.5, score_range=score_range, unseen=unseen)
 
 
 def tail_rates(
@@ -95,7 +92,6 @@ def tail_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
 ) -> TailReport:
     r"""Return the share of each group strictly above a quantile of all records together.
 
@@ -109,7 +105,7 @@ def tail_rates(
     ----------
     level : float in (0, 1)
         The u: 0.9 for the highest tenth.
-    score_range, unseen, value_error
+    score_range, unseen
         As in :func:`fedparity.at_threshold`.
 
     Raises
@@ -118,7 +114,7 @@ def tail_rates(
         If an option is out of its range.
     """
     asked = _checked_level(level)
-    known = known_laws(federation, mixtures(federation), score_range, unseen, value_error)
+    known = known_laws(federation, mixtures(federation), score_range, unseen)
     cutoff = bracketed_quantile(pooled_law(known, federation.weights), asked)
     rates = {group: bracketed_share(law, cutoff, ">") for group, law in known.items()}
     if not any((unseen or {}).values()):

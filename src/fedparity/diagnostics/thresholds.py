@@ -68,7 +68,6 @@ def at_threshold(
     score_range: tuple[float, float],
     favourable: Favourable = "above",
     unseen: Mapping[Group, float] | None = None,
-    value_error: float = 0.0,
 ) -> ThresholdReport:
     r"""Return the selection rates of all groups at a threshold, and how they compare.
 
@@ -88,8 +87,6 @@ def at_threshold(
         Public bounds of the scores.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
-    value_error : float
-        How far a value may be from the one that was computed: half a step if silos round.
 
     Raises
     ------
@@ -111,7 +108,7 @@ def at_threshold(
     cut = _checked_threshold(threshold)
     if favourable not in get_args(Favourable):
         raise OptionError.unknown("favourable", favourable, get_args(Favourable))
-    known = known_laws(federation, mixtures(federation), score_range, unseen, value_error)
+    known = known_laws(federation, mixtures(federation), score_range, unseen)
     tail: Tail = ">=" if favourable == "above" else "<"
     exactly = Bracket(value=cut, lower=cut, upper=cut)
     rates = {group: bracketed_share(law, exactly, tail) for group, law in known.items()}

@@ -27,6 +27,13 @@ class CellError(InputError):
         )
 
     @classmethod
+    def bad_value_error(cls) -> CellError:
+        return cls(
+            "how far a cell's values may be off must be finite numbers of at least 0.",
+            fix="pass half of the step to which the silo rounds, or 0 if it does not.",
+        )
+
+    @classmethod
     def decreasing(cls, position: int) -> CellError:
         return cls(
             f"a cell's values must not decrease, but they do after level {position}.",

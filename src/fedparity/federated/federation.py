@@ -50,8 +50,14 @@ class Federation:
     rank_errors: FloatArray
     values: FloatArray
     """The values of all cells, one after the other."""
+    parts: IntArray
+    """How much each value weighs inside its cell: 1, or the records counted at it."""
+    value_errors: FloatArray
+    """How far each value may be from the one that was computed."""
     variances: FloatArray
     """Variance of the scores of each cell; NaN where it is not known."""
+    variance_errors: FloatArray
+    """How far each variance may be from the true one."""
     effective: FloatArray
     """How many equally weighted records each cell amounts to; its count without weights."""
     above: Mapping[float, FloatArray]
@@ -110,6 +116,16 @@ class Federation:
             levels=np.array([cell.levels for _, _, cell in ordered]),
             rank_errors=np.array([cell.rank_error for _, _, cell in ordered]),
             values=np.concatenate([cell.values for _, _, cell in ordered]),
+            parts=np.concatenate(
+                [
+                    np.ones(c.levels, np.int64) if c.masses is None else c.masses
+                    for *_, c in ordered
+                ]
+            ),
+            value_errors=np.concatenate(
+                [np.broadcast_to(cell.value_error, cell.levels) for _, _, cell in ordered]
+            ),
+            variance_errors=np.array([cell.variance_error for _, _, cell in ordered]),
             variances=np.array(
                 [np.nan if c.variance is None else c.variance for _, _, c in ordered]
             ),
@@ -183,9 +199,14 @@ class Federation:
     def cell(self, position: int) -> Cell:
         """Return one cell, by its position."""
         variance = float(self.variances[position])
+        own = slice(self.offsets[position], self.offsets[position + 1])
+        parts = self.parts[own]
         return Cell(
             count=self.counts[position],
-            values=self.values[self.offsets[position] : self.offsets[position + 1]],
+            values=self.values[own],
+            masses=None if (parts == 1).all() else parts,
+            value_error=self.value_errors[own],
+            variance_error=float(self.variance_errors[position]),
             kind=self.kind,
             rank_error=float(self.rank_errors[position]),
             variance=None if np.isnan(variance) else variance,
@@ -199,6 +220,11 @@ class Federation:
     def offsets(self) -> IntArray:
         """Where the values of each cell start, and where the last ones end."""
         return np.concatenate(([0], np.cumsum(self.levels)))
+
+    @cached_property
+    def units(self) -> IntArray:
+        """What the values of each cell weigh together: its number of levels, or its records."""
+        return np.add.reduceat(self.parts, self.offsets[:-1])
 
     @cached_property
     def count_table(self) -> npt.NDArray[Any]:

@@ -180,15 +180,17 @@ class SiloSketch:
         """The groups, in the order of their cells."""
         return tuple(cell.group for cell in self.cells)
 
-    def released(self) -> dict[tuple[str, Group], Cell]:
+    def released(self, *, value_error: float = 0.0) -> dict[tuple[str, Group], Cell]:
         """Return the cells that have values, by silo and group, as a federation takes them.
+
+        ``value_error`` is how far a value may be from the one computed, if the silo rounds.
 
         None of a noisy histogram: :func:`fedparity.audit` makes laws of those.
         """
         released: dict[tuple[str, Group], Cell] = {}
         for cell in self.cells:
             if isinstance(cell, SketchedCell) and self.kind != "histogram":
-                found = cell.to_cell(self.kind)
+                found = cell.to_cell(self.kind, value_error=value_error)
                 released |= {} if found is None else {(self.silo, cell.group): found}
         return released
 

@@ -118,11 +118,17 @@ class SketchedCell:
         """Return a withheld cell: nothing but the reason."""
         return cls(group=group, count=None, values=None, withheld=reason)
 
-    def to_cell(self, kind: Kind) -> Cell | None:
+    def to_cell(self, kind: Kind, *, value_error: float = 0.0) -> Cell | None:
         """Return the cell that estimates read, or None if there are no values."""
         if self.values is None or self.count is None:
             return None
-        return Cell(count=self.count, values=self.values, kind=kind, rank_error=self.rank_error)
+        return Cell(
+            count=self.count,
+            values=self.values,
+            kind=kind,
+            rank_error=self.rank_error,
+            value_error=value_error,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cell as JSON holds it."""

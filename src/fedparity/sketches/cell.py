@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,8 +41,14 @@ class Cell:
     rank_error : float, default 0
         How far, as a share of the records, a value's rank may be from the one asked for;
         0 when the values are exact.
+    masses : array of k whole numbers, optional
+        How many records stand at each value; as many at each as at the others if absent.
+    value_error : float or array of k numbers, default 0
+        How far a value may be from the one computed: half a step if the silo rounds.
     variance : float, optional
         The variance of the cell's scores, where the silo said what it takes to know it.
+    variance_error : float, default 0
+        How far the variance may be from the true one.
     effective : float, optional
         How many equally weighted records the weights amount to, :math:`W^2 / \sum_i w_i^2`; the
         count if absent.
@@ -58,7 +65,10 @@ class Cell:
     values: FloatArray
     kind: Kind = "quantile"
     rank_error: float = 0.0
+    masses: npt.NDArray[np.int64] | None = None
+    value_error: float | FloatArray = 0.0
     variance: float | None = None
+    variance_error: float = 0.0
     effective: float = None  # type: ignore[assignment]  # always a number once built
     above: Mapping[float, int | float] = field(default_factory=dict)
 
@@ -66,11 +76,14 @@ class Cell:
         check_kind(self.kind)
         if not _is_positive(self.count):
             raise CellError.bad_count(self.count)
+        stated: object = self.effective
         object.__setattr__(
-            self, "effective", float(self.count if self.effective is None else self.effective)
+            self, "effective", float(self.count if stated is None else self.effective)
         )
         if not (_is_number(self.rank_error) and 0 <= self.rank_error < 1):
             raise CellError.bad_rank_error(self.rank_error)
+        if not (np.min(self.value_error) >= 0 and np.max(self.value_error) < math.inf):
+            raise CellError.bad_value_error()
         values = as_scores(self.values, "a cell's values") + 0.0  # a copy without negative zeros
         drops = np.flatnonzero(values[1:] < values[:-1])
         if drops.size:

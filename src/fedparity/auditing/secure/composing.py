@@ -55,7 +55,6 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
         seed=assessment.seed,
         curves=group_curves(found.federation, plan.order),
         federation=found.federation,
-        value_error=plan.grid.widest,
         unseen=found.unseen,
     )
 

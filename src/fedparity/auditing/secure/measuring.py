@@ -108,9 +108,9 @@ def _bounded(
 ) -> Federation:
     """The federation as bounds at a threshold read it: noise may have moved ranks."""
     if not secure_terms(plan).noisy:
-        return histograms.federation()
+        return histograms.federation(value_error=plan.grid.widest)
     errors = noise_rank_errors(histograms, confidence=confidence, seed=seed)
-    return histograms.federation(rank_errors=errors)
+    return histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
 
 
 def _noise(plan: Plan, survivors: int) -> NoiseLaw:

@@ -51,10 +51,13 @@ class NoisyHistograms:
         counts = self.grid.coarsened(self.counts).astype(np.int64)
         return replace(self, counts=counts, grid=self.grid.coarser())
 
-    def federation(self, *, rank_errors: FloatArray | None = None) -> Federation:
+    def federation(
+        self, *, rank_errors: FloatArray | None = None, value_error: float = 0.0
+    ) -> Federation:
         """Return the cells as an auditor's measures read them: quantiles of laws uniform in bins.
 
-        ``rank_errors`` (silos by groups) say how far the noise may have moved a rank.
+        ``rank_errors`` (silos by groups) say how far the noise may have moved a rank, and
+        ``value_error`` how far a record may be from where its bin is taken to be.
         """
         levels = midpoints(LEVELS)
         cells = {}
@@ -64,5 +67,6 @@ class NoisyHistograms:
                 count=int(self.counts[j, s].sum()),
                 values=grid_quantiles(self.masses[j, s][None], self.grid, levels)[0],
                 rank_error=error,
+                value_error=value_error,
             )
         return Federation.from_cells(cells, groups=self.groups)
