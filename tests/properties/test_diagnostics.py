@@ -219,8 +219,10 @@ def test_the_only_silo_sees_everything(federation, method):
         max(pair.wasserstein for pair in distances) ** method.order,
         slack=slivers(federation, method),
     )
-    assert audit.mean_gap == agrees_with(
-        max(abs(pair.mean_gap) for pair in distances), slack=16 * EPS * scale
+    largest = max(abs(pair.mean_gap) for pair in distances)
+    assert abs(audit.mean_gap) == agrees_with(largest, slack=16 * EPS * scale)
+    assert any(
+        audit.mean_gap == agrees_with(pair.mean_gap, slack=16 * EPS * scale) for pair in distances
     )
     assert audit.note == ""
 

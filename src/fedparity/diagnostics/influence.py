@@ -17,7 +17,7 @@ from fedparity.federated.mixtures import (
     mixture_table,
     observed_weights,
 )
-from fedparity.federated.pool import Pool, atom_masses
+from fedparity.federated.pool import Pool, unit_masses
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.dispersion import around_center
 from fedparity.laws.arrays import FloatArray
@@ -103,7 +103,7 @@ def _by_fine_grid(federation: Federation, method: Method, whole: float) -> Float
 def _on_grid(federation: Federation, method: Method) -> FloatArray:
     """The grid disparity without each silo, NaN where fewer than two groups remain."""
     levels = grid_levels(federation, method)
-    masses = atom_masses(observed_weights(federation), federation.levels, levels)
+    masses = unit_masses(observed_weights(federation), federation.units, levels)
     readers = [
         _LeaveOneOut(federation, group, masses[group], levels, method.trim)
         for group in range(len(federation.groups))

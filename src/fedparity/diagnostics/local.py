@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.centers import cell_quantiles, step_ends
+from fedparity.federated.centers import all_step_ends, cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import grid_levels, grid_widths
@@ -37,7 +37,7 @@ class LocalAudit:
     wasserstein: float | None
     r"""Largest :math:`W_p` between two of its groups."""
     mean_gap: float | None
-    """Largest difference between the means of two of its groups."""
+    """Largest difference between the means of two of its groups: the first's minus the second's."""
     note: str
     """What is missing, or the empty string."""
 
@@ -117,13 +117,25 @@ def _silo_tables(federation: Federation, method: Method) -> Iterator[_SiloTables
             chunk = everyone[start : start + _SILOS_AT_ONCE]
             yield _table(federation, chunk, grid, grid_widths(levels, method.trim))
         return
-    sizes = federation.tabulate(federation.levels)
-    patterns, kind = np.unique(sizes, axis=0, return_inverse=True)
-    for i, pattern in enumerate(patterns):
-        ends = np.unique(np.concatenate([step_ends(int(k)) for k in pattern if k]))
+    for silos in _read_alike(federation, everyone):
+        cells = np.flatnonzero(federation.silo_of == silos[0])
+        ends = all_step_ends(federation, cells)
         clipped = np.clip(ends, method.trim, 1 - method.trim)
         widths = np.diff(clipped, prepend=method.trim)
-        yield _table(federation, everyone[kind == i], ends, widths)
+        yield _table(federation, silos, ends, widths)
+
+
+def _read_alike(
+    federation: Federation, everyone: npt.NDArray[np.int64]
+) -> Iterator[npt.NDArray[np.int64]]:
+    """Yield silos whose cells have steps of the same lengths; counts are seldom alike."""
+    if federation.kind == "counts":
+        yield from everyone[:, None]
+        return
+    sizes = federation.tabulate(federation.levels)
+    patterns, kind = np.unique(sizes, axis=0, return_inverse=True)
+    for pattern in range(len(patterns)):
+        yield everyone[kind == pattern]
 
 
 def _table(
@@ -160,13 +172,15 @@ def _largest_distance(table: _SiloTables, order: int) -> FloatArray:
 
 
 def _largest_mean_gap(federation: Federation) -> FloatArray:
-    means = np.add.reduceat(federation.values, federation.offsets[:-1]) / federation.levels
-    high = np.full(len(federation.silos), -np.inf)
-    low = np.full(len(federation.silos), np.inf)
-    np.maximum.at(high, federation.silo_of, means)
-    np.minimum.at(low, federation.silo_of, means)
-    gap: FloatArray = high - low
-    return gap
+    """The largest difference of two groups' means in each silo: the first's minus the second's."""
+    sums = np.add.reduceat(federation.values * federation.parts, federation.offsets[:-1])
+    means = np.full((len(federation.silos), len(federation.groups)), np.nan)
+    means[federation.silo_of, federation.group_of] = sums / federation.units
+    high = np.argmax(np.nan_to_num(means, nan=-np.inf), axis=1)
+    low = np.argmin(np.nan_to_num(means, nan=np.inf), axis=1)
+    silos = np.arange(len(federation.silos))
+    gap: FloatArray = means[silos, high] - means[silos, low]
+    return np.where(high <= low, gap, -gap)
 
 
 def _heterogeneity(federation: Federation, order: int) -> FloatArray:
@@ -182,10 +196,11 @@ def _heterogeneity(federation: Federation, order: int) -> FloatArray:
     starts = np.cumsum(lengths) - lengths
     widths = np.diff(atoms, append=atoms[-1])
     widths[starts[1:] - 1] = 0.0  # from the last atom of a silo to the first of the next
-    sizes = np.maximum(federation.tabulate(federation.levels), 1)
+    parts = np.ones(1, np.int64) if pool.parts is None else pool.parts[by_silo]
+    sizes = np.maximum(federation.tabulate(federation.units), 1)
     cdfs = np.empty((len(federation.groups), atoms.size))
     for group in range(len(federation.groups)):
-        own = groups == group
+        own = (groups == group) * parts
         passed = np.cumsum(own)
         passed -= np.repeat(passed[starts] - own[starts], lengths)
         np.divide(passed, np.repeat(sizes[:, group], lengths), out=cdfs[group])

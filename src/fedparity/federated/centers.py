@@ -11,7 +11,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 
-__all__ = ["cell_quantiles", "center_values", "centers", "step_ends"]
+__all__ = ["all_step_ends", "cell_quantiles", "center_values", "centers", "step_ends"]
 
 _COLUMNS = 1024
 _ROUNDING = 1e-12
@@ -26,7 +26,7 @@ def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
     quantiles do not commute with mixing.
     """
     check_order(order)
-    ends = np.unique(np.concatenate([step_ends(int(k)) for k in np.unique(federation.levels)]))
+    ends = all_step_ends(federation, np.arange(federation.levels.size))
     values = center_values(federation, ends, order)
     widths = np.diff(ends, prepend=0.0)
     return {
@@ -56,11 +56,28 @@ def cell_quantiles(
     values = np.empty((cells.size, levels.size))
     starts = federation.offsets[cells]
     sizes = federation.levels[cells]
+    if federation.kind == "counts":
+        for row, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+            ends = federation.step_ends[start : start + size]
+            steps = np.searchsorted(ends, levels - _ROUNDING, side="left")
+            values[row] = federation.values[start + np.minimum(steps, size - 1)]
+        return values
     for size in np.unique(sizes):
         same = np.flatnonzero(sizes == size)
         steps = np.searchsorted(step_ends(int(size)), levels - _ROUNDING, side="left")
         values[same] = federation.values[starts[same, None] + steps]
     return values
+
+
+def all_step_ends(
+    federation: Federation, cells: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> FloatArray:
+    """Return every level at which a step of one of ``cells`` ends, in increasing order."""
+    if federation.kind == "counts":
+        owned = np.isin(np.arange(federation.levels.size), cells)
+        return np.unique(federation.step_ends[np.repeat(owned, federation.levels)])
+    sizes = np.unique(federation.levels[cells])
+    return np.unique(np.concatenate([step_ends(int(size)) for size in sizes]))
 
 
 def step_ends(levels: int) -> FloatArray:

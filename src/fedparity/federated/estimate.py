@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import grid_levels, mixture_table, observed_weights
-from fedparity.federated.pool import atom_masses
+from fedparity.federated.pool import unit_masses
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.dispersion import around_mean
 from fedparity.functionals.order import weighted_sum
@@ -59,7 +59,7 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
 
     Block by block, as differences of cdfs: a running sum of squares would lose half the digits.
     """
-    masses = atom_masses(observed_weights(federation), federation.levels, 1)
+    masses = unit_masses(observed_weights(federation), federation.units, 1)
     shares = federation.shares[:, None]
     value = 0.0
     for widths, cdfs in federation.pool.cdfs(masses):

@@ -50,14 +50,14 @@ class Federation:
     rank_errors: FloatArray
     values: FloatArray
     """The values of all cells, one after the other."""
-    parts: IntArray
+    parts: npt.NDArray[Any]
     """How much each value weighs inside its cell: 1, or the records counted at it."""
     value_errors: FloatArray
     """How far each value may be from the one that was computed."""
-    variances: FloatArray
-    """Variance of the scores of each cell; NaN where it is not known."""
-    variance_errors: FloatArray
-    """How far each variance may be from the true one."""
+    mean_squares: FloatArray
+    """Mean squared distance of each cell's records from the values of their bins; NaN if unknown."""
+    mean_square_errors: FloatArray
+    """How far each of them may be from the true one."""
     effective: FloatArray
     """How many equally weighted records each cell amounts to; its count without weights."""
     above: Mapping[float, FloatArray]
@@ -125,10 +125,10 @@ class Federation:
             value_errors=np.concatenate(
                 [np.broadcast_to(cell.value_error, cell.levels) for _, _, cell in ordered]
             ),
-            variance_errors=np.array([cell.variance_error for _, _, cell in ordered]),
-            variances=np.array(
-                [np.nan if c.variance is None else c.variance for _, _, c in ordered]
+            mean_squares=np.array(
+                [np.nan if c.mean_square is None else c.mean_square for _, _, c in ordered]
             ),
+            mean_square_errors=np.array([cell.mean_square_error for _, _, cell in ordered]),
             effective=np.array([cell.effective for _, _, cell in ordered]),
             above=_above([cell for _, _, cell in ordered]),
         )
@@ -198,18 +198,18 @@ class Federation:
 
     def cell(self, position: int) -> Cell:
         """Return one cell, by its position."""
-        variance = float(self.variances[position])
+        mean_square = float(self.mean_squares[position])
         own = slice(self.offsets[position], self.offsets[position + 1])
         parts = self.parts[own]
         return Cell(
             count=self.counts[position],
             values=self.values[own],
-            masses=None if (parts == 1).all() else parts,
+            masses=parts if self.kind == "counts" else None,
             value_error=self.value_errors[own],
-            variance_error=float(self.variance_errors[position]),
+            mean_square_error=float(self.mean_square_errors[position]),
             kind=self.kind,
             rank_error=float(self.rank_errors[position]),
-            variance=None if np.isnan(variance) else variance,
+            mean_square=None if np.isnan(mean_square) else mean_square,
             effective=float(self.effective[position]),
             above={
                 t: row[position] for t, row in self.above.items() if not np.isnan(row[position])
@@ -222,9 +222,20 @@ class Federation:
         return np.concatenate(([0], np.cumsum(self.levels)))
 
     @cached_property
-    def units(self) -> IntArray:
+    def units(self) -> npt.NDArray[Any]:
         """What the values of each cell weigh together: its number of levels, or its records."""
-        return np.add.reduceat(self.parts, self.offsets[:-1])
+        units: npt.NDArray[Any] = np.add.reduceat(self.parts, self.offsets[:-1])
+        return units
+
+    @cached_property
+    def step_ends(self) -> FloatArray:
+        """The level at which each value's step of its cell's quantile function ends."""
+        running = np.cumsum(self.parts)
+        before = np.concatenate(([0], running[self.offsets[1:-1] - 1]))
+        ends: FloatArray = (running - np.repeat(before, self.levels)) / np.repeat(
+            self.units, self.levels
+        )
+        return ends
 
     @cached_property
     def count_table(self) -> npt.NDArray[Any]:
@@ -257,7 +268,7 @@ class Federation:
     @cached_property
     def pool(self) -> Pool:
         """The values of all cells, sorted once for every estimate that reads them."""
-        return Pool.of(self.values, self.levels)
+        return Pool.of(self.values, self.levels, self.parts)
 
     def without(self, silo: Silo) -> Federation:
         """Return the federation of the other silos.

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.federated.pool import atom_masses
+from fedparity.federated.pool import unit_masses
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
@@ -33,7 +33,8 @@ def observed_weights(federation: Federation) -> npt.NDArray[Any]:
 def mixtures(federation: Federation) -> dict[Group, Law]:
     r"""Return the mixture :math:`\nu_s^\times` of each group across silos.
 
-    Each cell contributes its k values with mass 1/k each, times the silo's share of the group.
+    Each cell contributes its values with their parts of its mass, 1/k each but for counts, times
+    the silo's share of the group.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def mixtures(federation: Federation) -> dict[Group, Law]:
     >>> mixtures(federation)["b"].atoms
     array([2., 5.])
     """
-    masses = atom_masses(observed_weights(federation), federation.levels, 1)
+    masses = unit_masses(observed_weights(federation), federation.units, 1)
     return {
         group: federation.pool.law(row)
         for group, row in zip(federation.groups, masses, strict=True)
@@ -59,7 +60,7 @@ def mixture_table(
     ``exact`` one on the common refinement of their cumulative masses.
     """
     levels = grid_levels(federation, method)
-    masses = atom_masses(weights, federation.levels, levels)
+    masses = unit_masses(weights, federation.units, levels)
     pool = federation.pool
     if method.estimator == "exact":
         return common_refinement([pool.law(row) for row in masses], trim=method.trim)

@@ -21,7 +21,7 @@ from fedparity.laws.law import Law
 from fedparity.laws.sorting import sort_order
 from fedparity.sketches.levels import midpoints, ranks
 
-__all__ = ["Pool", "atom_masses", "level_positions"]
+__all__ = ["Pool", "level_positions", "unit_masses"]
 
 _BLOCK = 1 << 14  # a few rows of this many doubles stay in the cache
 _INT64_MAX = int(np.iinfo(np.int64).max)
@@ -35,17 +35,31 @@ class Pool:
     cells: npt.NDArray[np.int32]
     order: npt.NDArray[np.int64]
     """Where each atom lies among the values before sorting."""
+    parts: npt.NDArray[Any] | None
+    """How many units of its cell's mass each atom has; one each if None."""
 
     @classmethod
-    def of(cls, values: FloatArray, levels: npt.NDArray[np.int64]) -> Pool:
+    def of(
+        cls, values: FloatArray, levels: npt.NDArray[np.int64], parts: npt.NDArray[Any]
+    ) -> Pool:
         """Return the pool of cells whose ``levels`` values lie one after the other."""
         order = sort_order(values)
         owner = np.repeat(np.arange(levels.size, dtype=np.int32), levels)
-        return cls(atoms=values[order], cells=owner[order], order=order)
+        return cls(
+            atoms=values[order],
+            cells=owner[order],
+            order=order,
+            parts=None if (parts == 1).all() else parts[order],
+        )
+
+    def spread(self, masses: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the mass of every atom, given that of one unit of each cell (last axis)."""
+        owned: npt.NDArray[Any] = masses[..., self.cells]
+        return owned if self.parts is None else owned * self.parts
 
     def running(self, masses: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the running mass over the atoms, given the mass of one atom of each cell."""
-        return np.cumsum(masses[self.cells])
+        """Return the running mass over the atoms, given the mass of one unit of each cell."""
+        return np.cumsum(self.spread(masses))
 
     def quantiles(self, masses: npt.NDArray[Any], levels: int, trim: float) -> FloatArray:
         r"""Return :math:`\inf\{x : F(x) \ge u_\ell\}` of the mixture, on the midpoint grid."""
@@ -53,42 +67,49 @@ class Pool:
 
     def law(self, masses: npt.NDArray[Any]) -> Law:
         """Return the mixture itself."""
-        weights = masses[self.cells]
+        weights = self.spread(masses)
         held = weights > 0
         return Law.from_sorted(self.atoms[held], weights[held])
 
     def cdfs(self, masses: npt.NDArray[Any]) -> Iterator[CDFTable]:
         """Yield the cdfs of several mixtures (rows of ``masses``), block by block of atoms."""
-        totals = masses @ np.bincount(self.cells, minlength=masses.shape[1])
+        units = np.bincount(self.cells, self.parts, minlength=masses.shape[1])
+        totals = masses @ units.astype(masses.dtype)
         carried = np.zeros((masses.shape[0], 1), dtype=masses.dtype)
         for start in range(0, self.atoms.size - 1, _BLOCK):
             atoms = self.atoms[start : start + _BLOCK + 1]
-            cells = self.cells[start : start + atoms.size - 1]
-            running = carried + np.cumsum(masses[:, cells], axis=1)
+            part = slice(start, start + atoms.size - 1)
+            owned = masses[:, self.cells[part]]
+            if self.parts is not None:
+                owned = owned * self.parts[part]
+            running = carried + np.cumsum(owned, axis=1)
             carried = running[:, -1:]
             yield CDFTable(np.diff(atoms), running / totals[:, None])
 
 
-def atom_masses(
-    weights: npt.NDArray[Any], cell_levels: npt.NDArray[np.int64], grid_levels: int
+def unit_masses(
+    weights: npt.NDArray[Any], units: npt.NDArray[Any], grid_levels: int
 ) -> npt.NDArray[Any]:
-    r"""Return the mass of one atom of each cell, :math:`w_c / k_c` up to a common factor.
+    r"""Return the mass of one unit of each cell, :math:`w_c / k_c` up to a common factor.
 
-    Whole-number weights give whole-number masses, multiplied by the least common multiple of
-    the numbers of levels, wherever the running sums fit 64 bits; floats otherwise.
+    Whole-number weights give whole-number masses wherever the running sums fit 64 bits: as
+    they are where every weight is a multiple of its units, else multiplied by the least common
+    multiple of the units; floats otherwise.
 
     Parameters
     ----------
     weights : array, one row per mixture and one column per cell
-    cell_levels : number of atoms of each cell
+    units : what the atoms of each cell weigh together: their number, or the records counted
     grid_levels : the k of the grid on which the mixtures will be inverted
     """
-    if weights.dtype.kind == "i":
-        multiple = math.lcm(*np.unique(cell_levels).tolist())
-        largest = 2 * grid_levels * multiple * int(weights.sum(axis=1).max())
-        if largest <= _INT64_MAX:
-            return weights * (multiple // cell_levels)
-    masses: npt.NDArray[Any] = weights / cell_levels
+    if weights.dtype.kind == "i" and units.dtype.kind == "i":
+        total = 2 * grid_levels * int(weights.sum(axis=1).max())
+        if total <= _INT64_MAX and not (weights % units).any():
+            return weights // units
+        multiple = math.lcm(*np.unique(units).tolist())
+        if total * multiple <= _INT64_MAX:
+            return weights * (multiple // units)
+    masses: npt.NDArray[Any] = weights / units
     return masses
 
 

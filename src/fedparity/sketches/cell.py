@@ -36,19 +36,21 @@ class Cell:
     count : int or float
         Number of records :math:`n_{j,s}`, or their total weight.
     values : array of k numbers
-        The quantiles :math:`\widehat Q_{j,s}(u_\ell)` or the bin means, in increasing order.
-    kind : "quantile" or "mean"
+        The quantiles :math:`\widehat Q_{j,s}(u_\ell)`, the bin means, or the scores at which
+        records were counted, in increasing order.
+    kind : "quantile", "mean" or "counts"
     rank_error : float, default 0
         How far, as a share of the records, a value's rank may be from the one asked for;
         0 when the values are exact.
-    masses : array of k whole numbers, optional
-        How many records stand at each value; as many at each as at the others if absent.
+    masses : array of k numbers, optional
+        The records, or their weight, at each value; equal parts of the count if absent.
     value_error : float or array of k numbers, default 0
         How far a value may be from the one computed: half a step if the silo rounds.
-    variance : float, optional
-        The variance of the cell's scores, where the silo said what it takes to know it.
-    variance_error : float, default 0
-        How far the variance may be from the true one.
+    mean_square : float, optional
+        The mean squared distance of the records from the values of their bins, of a cell of kind
+        ``mean``: what the bin means leave out of the variance.
+    mean_square_error : float, default 0
+        How far it may be from the true one: half a step if the silo rounds.
     effective : float, optional
         How many equally weighted records the weights amount to, :math:`W^2 / \sum_i w_i^2`; the
         count if absent.
@@ -65,10 +67,10 @@ class Cell:
     values: FloatArray
     kind: Kind = "quantile"
     rank_error: float = 0.0
-    masses: npt.NDArray[np.int64] | None = None
+    masses: npt.NDArray[Any] | None = None
     value_error: float | FloatArray = 0.0
-    variance: float | None = None
-    variance_error: float = 0.0
+    mean_square: float | None = None
+    mean_square_error: float = 0.0
     effective: float = None  # type: ignore[assignment]  # always a number once built
     above: Mapping[float, int | float] = field(default_factory=dict)
 
@@ -100,6 +102,9 @@ class Cell:
         array, masses = as_scores(scores), None if weights is None else as_masses(weights)
         if masses is not None and masses.size != array.size:
             raise ScoreError.lengths_differ("weights", masses.size, "scores", array.size)
+        effective = None if masses is None else _effective(masses)
+        if kind == "counts":
+            return cls(kind=kind, effective=effective, **_counted(array, masses))  # type: ignore[arg-type]
         total, values = _sketch(array, masses, check_levels(levels), kind)
         if masses is not None and masses.dtype.kind == "i":
             total = int(masses.sum())
@@ -107,8 +112,8 @@ class Cell:
             count=total,
             values=values,
             kind=kind,
-            variance=_variance(array, masses) if kind == "mean" else None,
-            effective=None if masses is None else _effective(masses),  # type: ignore[arg-type]
+            mean_square=_mean_square(array, masses, values) if kind == "mean" else None,
+            effective=effective,  # type: ignore[arg-type]
         )
 
     @property
@@ -137,9 +142,21 @@ def _sketch(
     return found.totals[0], np.zeros(0) if values is None else values
 
 
-def _variance(scores: FloatArray, masses: npt.NDArray[Any] | None) -> float:
-    mean = np.average(scores, weights=masses)
-    return float(np.average((scores - mean) ** 2, weights=masses))
+def _counted(scores: FloatArray, masses: npt.NDArray[Any] | None) -> dict[str, Any]:
+    """The distinct scores and the records, or the weight, at each."""
+    values, places = np.unique(scores, return_inverse=True)
+    at = np.bincount(places, masses, values.size)
+    if masses is None or masses.dtype.kind == "i":
+        at = np.rint(at).astype(np.int64)
+    held = at > 0
+    return {"count": at.sum().item(), "values": values[held], "masses": at[held]}
+
+
+def _mean_square(scores: FloatArray, masses: npt.NDArray[Any] | None, means: FloatArray) -> float:
+    """The variance of the scores less that of the bin means: what lies inside the bins."""
+    center = np.average(scores, weights=masses)
+    whole = np.average((scores - center) ** 2, weights=masses)
+    return max(0.0, float(whole - np.mean((means - center) ** 2)))
 
 
 def _effective(masses: npt.NDArray[Any]) -> float:

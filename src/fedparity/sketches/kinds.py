@@ -1,4 +1,4 @@
-"""The two kinds of sketch."""
+"""The kinds of sketch."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from fedparity.errors import OptionError
 
 __all__ = ["Kind", "check_kind"]
 
-Kind: TypeAlias = Literal["quantile", "mean"]
-"""What the k numbers are: ``quantile`` values Q(u_l), or the ``mean`` of Q over each bin."""
+Kind: TypeAlias = Literal["quantile", "mean", "counts"]
+"""What the numbers are: ``quantile`` values Q(u_l), the ``mean`` of Q over each bin, or the
+``counts`` of records at the points of a public grid."""
 
 
 def check_kind(kind: str) -> None:
