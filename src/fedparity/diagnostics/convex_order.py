@@ -64,7 +64,7 @@ def bounds_from_bin_means(
     value_error = float(federation.value_errors.max())
     around = _neighbours(federation, score_range, value_error)
     method = Method(order=1 if order == 1 else 2, estimator="exact")
-    table = mixture_table(federation, observed_weights(federation), method)
+    table = mixture_table(federation, observed_weights(federation), method, reconstruct=False)
     of_means = spread(table, federation.shares, order)
     shares = federation.shares
     if order == 1:
@@ -72,7 +72,7 @@ def bounds_from_bin_means(
     else:
         inside = _variance_inside(federation, around)
         upper = of_means + float(np.sum(shares * (1 - shares) * inside))
-    means = list(mixtures(federation).values())
+    means = list(mixtures(federation, reconstruct=False).values())
     spread_out = _most_spread(federation, around)
     lower = max(_tangent_bound(means, spread_out, shares, bins, order) for bins in _BINS)
     return moved_by(value_error, max(lower, 0.0), upper, order)

@@ -99,9 +99,9 @@ class HistogramReader:
         """Return the parts of the attribution and the terms of the decomposition, by name."""
         shares = reading.shares
         selection, within = shapley(
-            self.disparity(reading.mixed, shares),  # type: ignore[arg-type]  # arrays add too
-            self.disparity(reading.without_selection, shares),  # type: ignore[arg-type]
-            self.disparity(reading.local_parity, shares),  # type: ignore[arg-type]
+            self.disparity(reading.mixed, shares),
+            self.disparity(reading.without_selection, shares),
+            self.disparity(reading.local_parity, shares),
         )
         central = self._centers(reading.cells.swapaxes(1, 2), reading.counts.swapaxes(1, 2))
         whole = self._centers(reading.mixed, shares)[..., None, :]
