@@ -132,19 +132,17 @@ def _half(progress: Progress | None, *, second: bool) -> Progress | None:
 def binning_error(histograms: NoisyHistograms, reader: HistogramReader) -> float:
     r"""Return :math:`|G_B - G_{B/2}|`: what bins hide is of this order, three times as much if smooth.
 
-    With one bin there is nothing to compare: then it is the disparity itself.
+    Bins that are points hide nothing. With one bin there is nothing to compare: then it is the
+    disparity itself.
     """
-    fine = _disparity(histograms, reader)
+    if histograms.grid.pointwise:
+        return 0.0
     coarse = histograms.coarser()
-    alike = HistogramReader(coarse.grid, order=reader.order, levels=reader.levels.size)
-    alike.levels, alike.width = reader.levels, reader.width
-    return abs(fine - _disparity(coarse, alike))
-
-
-def _disparity(histograms: NoisyHistograms, reader: HistogramReader) -> float:
-    mixture = histograms.masses.sum(axis=0)
-    shares = mixture.sum(axis=1) / mixture.sum()
-    return float(reader.disparity(reader.quantiles(mixture), shares))
+    fine, halved = (
+        float(each.disparity(held.masses.sum(axis=0)[None])[0])
+        for each, held in ((reader, histograms), (reader.on(coarse.grid), coarse))
+    )
+    return abs(fine - halved)
 
 
 def _certificate(
