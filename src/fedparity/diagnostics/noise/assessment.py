@@ -11,7 +11,7 @@ from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
-from fedparity.diagnostics.checks import check_confidence
+from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.decomposition import Decomposition, decompose
 from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
 from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
@@ -72,7 +72,7 @@ def assess_noisy(
     alone were seen to cover too seldom.
     """
     check_confidence(confidence)
-    redraws = _default(histograms) if redraws is None else redraws
+    redraws = _default(histograms) if redraws is None else check_redraws(redraws)
     reader = HistogramReader(histograms.grid, order=method.order, trim=method.trim)
     noise, joint = (
         redrawn_measures(
