@@ -1,7 +1,8 @@
 r"""A certificate from exact counts in bins: what the raw data's disparity cannot leave.
 
-Proof. A record of a bin lies between its two edges. So the quantile function of a group lies between
-that of the law with every record at its lower edge, and that with every record at its upper edge. At
+Proof. A record of a bin lies between its two edges, or at one of its points. So the quantile function of
+a group lies between that of the law with every record at the lowest score of its bin, and that with every
+record at the highest; where a bin is one point, these are the same. At
 every level the dispersion of the groups is then at least the smallest, and at most the largest, that
 these two allow. Records of which nothing is known lie at the bottom of the range in the first law, and
 at its top in the second.
@@ -67,8 +68,8 @@ def _laws(counts: npt.NDArray[np.int64], grid: Grid, unseen: FloatArray) -> list
     laws = []
     for row, more in zip(counts, unseen.tolist(), strict=True):
         masses = np.append(row, int(more)) if float(more).is_integer() else np.append(row, more)
-        laws.append(Law(np.append(grid.bounds[:-1], grid.low), masses))
-        laws.append(Law(np.append(grid.bounds[1:], grid.high), masses))
+        laws.append(Law(np.append(grid.lowest, grid.low), masses))
+        laws.append(Law(np.append(grid.highest, grid.high), masses))
     return laws
 
 

@@ -238,6 +238,8 @@ class Plan:
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
+        if self.score_step is not None:
+            return Grid.of_points(self.score_points, bins=terms.bins, edges=terms.edges)
         return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
 
     @property

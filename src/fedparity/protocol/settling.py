@@ -213,6 +213,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         silos=None if silos is None else len(silos),
         groups=len(settled.get("groups", ())),
         score_range=settled.get("score_range"),
+        score_step=settled.get("score_step"),
     )
     return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 

@@ -9,20 +9,18 @@ import numpy as np
 from fedparity.auditing.secure.summed import Summed
 from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.decomposition import Decomposition
+from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.functionals.barycenter import center
-from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.refinement import QuantileTable
-from fedparity.privacy.histograms import Grid, grid_quantiles
+from fedparity.privacy.histograms import Grid
 from fedparity.protocol.secure.layout import CENTER_LEVELS
-from fedparity.sketches.levels import midpoints
 
 __all__ = ["GroupLaws"]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupLaws:
-    """The laws of the groups in all silos together, uniform inside every bin."""
+    """The laws of the groups in all silos together."""
 
     masses: FloatArray
     """Groups by bins, at least 0."""
@@ -45,13 +43,13 @@ class GroupLaws:
         """
         if summed.centers is None:
             return None
-        widths, mixed = self._table(self.masses)
+        mixed, width = self._reader.quantiles(self.masses), self._reader.width
         shares, whole = self.shares[:, None], center(mixed, self.shares, 2)
         mixing, centering = mixed - summed.centers, summed.centers - whole
         return Decomposition(
-            v_mix=float(np.sum(shares * widths * mixing**2)),
-            v_bar=float(np.sum(shares * widths * centering**2)),
-            remainder=2 * float(np.sum(shares * widths * mixing * centering)),
+            v_mix=float(np.sum(shares * width * mixing**2)),
+            v_bar=float(np.sum(shares * width * centering**2)),
+            remainder=2 * float(np.sum(shares * width * mixing * centering)),
         )
 
     def attribution(self, summed: Summed) -> Attribution | None:
@@ -71,9 +69,11 @@ class GroupLaws:
         )
 
     def _disparity(self, masses: FloatArray) -> float:
-        return spread(self._table(masses), self.shares, self.order)
+        return float(self._reader.disparity(masses[None], self.shares[None])[0])
 
-    def _table(self, masses: FloatArray) -> QuantileTable:
-        levels = midpoints(CENTER_LEVELS, trim=self.trim)
-        widths = np.full(CENTER_LEVELS, (1 - 2 * self.trim) / CENTER_LEVELS)
-        return QuantileTable(widths, grid_quantiles(masses, self.grid, levels))
+    @property
+    def _reader(self) -> HistogramReader:
+        """Reads at the levels at which the centers were summed."""
+        return HistogramReader(
+            self.grid, order=self.order, trim=self.trim, levels=CENTER_LEVELS
+        )

@@ -11,7 +11,7 @@ from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
-from fedparity.diagnostics.checks import check_confidence
+from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.decomposition import Decomposition, decompose
 from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
 from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
@@ -72,7 +72,7 @@ def assess_noisy(
     alone were seen to cover too seldom.
     """
     check_confidence(confidence)
-    redraws = _default(histograms) if redraws is None else redraws
+    redraws = _default(histograms) if redraws is None else check_redraws(redraws)
     reader = HistogramReader(histograms.grid, order=method.order, trim=method.trim)
     noise, joint = (
         redrawn_measures(
@@ -132,19 +132,17 @@ def _half(progress: Progress | None, *, second: bool) -> Progress | None:
 def binning_error(histograms: NoisyHistograms, reader: HistogramReader) -> float:
     r"""Return :math:`|G_B - G_{B/2}|`: what bins hide is of this order, three times as much if smooth.
 
-    With one bin there is nothing to compare: then it is the disparity itself.
+    Bins that are points hide nothing. With one bin there is nothing to compare: then it is the
+    disparity itself.
     """
-    fine = _disparity(histograms, reader)
+    if histograms.grid.pointwise:
+        return 0.0
     coarse = histograms.coarser()
-    alike = HistogramReader(coarse.grid, order=reader.order, levels=reader.levels.size)
-    alike.levels, alike.width = reader.levels, reader.width
-    return abs(fine - _disparity(coarse, alike))
-
-
-def _disparity(histograms: NoisyHistograms, reader: HistogramReader) -> float:
-    mixture = histograms.masses.sum(axis=0)
-    shares = mixture.sum(axis=1) / mixture.sum()
-    return float(reader.disparity(reader.quantiles(mixture), shares))
+    fine, halved = (
+        float(each.disparity(held.masses.sum(axis=0)[None])[0])
+        for each, held in ((reader, histograms), (reader.on(coarse.grid), coarse))
+    )
+    return abs(fine - halved)
 
 
 def _certificate(
