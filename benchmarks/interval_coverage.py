@@ -50,7 +50,7 @@ def quantiles(family: str, *shape: float) -> FloatArray:
     if family == "beta":
         return np.asarray(stats.beta(*shape).ppf(levels))
     if family == "lognormal":
-        return np.minimum(np.exp(shape[0] + 0.8 * stats.norm.ppf(levels)), 30.0)
+        return np.asarray(np.minimum(np.exp(shape[0] + 0.8 * stats.norm.ppf(levels)), 30.0))
     shares = np.asarray(DECILES[0], dtype=float) ** (1 - shape[0])
     shares *= np.asarray(DECILES[1], dtype=float) ** shape[0]
     running = np.cumsum(shares) / shares.sum()
@@ -104,7 +104,7 @@ class World:
         table = np.outer(sizes / sizes.sum(), self.shares)
         lean = 1 + self.selection * np.linspace(-1, 1, self.silos)
         table[:, -1] *= lean / (lean @ (sizes / sizes.sum()))
-        return self.records * table / table.sum()
+        return np.asarray(self.records * table / table.sum())
 
     def truth(self) -> dict[str, FloatArray]:
         """The measures of the population."""

@@ -101,7 +101,6 @@ class _SketchResampler:
         self.federation, self.exact = federation, exact and federation.kind == "mean"
         self.layout = CellLayout.of(federation.levels)
         self.error = float(federation.value_errors.max())
-        self.value_cells = np.repeat(np.arange(federation.levels.size), federation.levels)
         self.per_bin = federation.effective / federation.levels
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
@@ -175,17 +174,16 @@ class _SketchResampler:
         return self._rounded(np.clip(means, low, high), random)
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
-        """The values rounded as the silo does, on a grid that lies anew in every cell.
+        """The values rounded as silos do, on a grid that lies anew in every redraw.
 
         The laws lie on the grid of the values that were rounded, so the same grid would move
-        nothing, however far rounding moved the values of the silo.
+        nothing, however far rounding moved the values of the silos. All cells share it: where
+        their laws are alike, rounding moves them alike.
         """
         if not self.error:
             return values
         step = 2 * self.error
-        offset = (step * random.random((len(values), self.layout.levels.size)))[
-            :, self.value_cells
-        ]
+        offset = step * random.random((len(values), 1))
         rounded: FloatArray = np.rint((values - offset) / step) * step + offset
         return rounded
 
