@@ -135,7 +135,7 @@ class SketchedCell:
         others = (self.effective, self.counts, self.mean_square)
         return bool(self.rank_error or self.above) or any(each is not None for each in others)
 
-    def _check_counts(self, counts: npt.NDArray[Any], count: int | float) -> None:
+    def _check_counts(self, counts: npt.NDArray[Any], count: float) -> None:
         """Raise unless there is one count for each value, and they sum to that of the cell."""
         if counts.size != self.levels:
             raise MessageError.wrong_length(self.group, counts.size, self.levels)
@@ -185,13 +185,14 @@ class SketchedCell:
             if number is not None
         }
         if self.counts is not None:
+            held = self.counts > 0
             middles, halves = _runs(self.values, plan.score_points)
             return Cell(
                 count=self.count,
-                values=middles,
+                values=middles[held],
                 kind="counts",
-                masses=self.counts,
-                value_error=halves,
+                masses=self.counts[held],
+                value_error=halves[held],
                 effective=self.effective,  # type: ignore[arg-type]
                 above=above,
             )
