@@ -21,6 +21,7 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 TIERS = "quick", "all", "soak"
 NAMED = "named"
@@ -49,6 +50,25 @@ def count(*, quick: int, all: int, soak: int) -> int:  # noqa: A002 -- the names
     return {"quick": quick, "all": all, NAMED: all, "soak": soak}[_tier]
 
 
+def examples(usual: int) -> settings:
+    """Let Hypothesis draw another number of examples than a hundred, in the tier of everything."""
+    return settings(max_examples=max(1, usual * settings.default.max_examples // 100))
+
+
+def _load_profile():
+    """The settings of all properties: no deadline, and the same examples on every run."""
+    settings.register_profile(
+        "fedparity",
+        max_examples=count(quick=40, all=100, soak=1000),
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate, Phase.shrink),
+        print_blob=False,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("fedparity")
+
+
 # -- which tests run ---------------------------------------------------------------------------
 
 
@@ -65,6 +85,7 @@ def pytest_configure(config):
         of_all = config.args_source is not pytest.Config.ArgsSource.ARGS
         option.tier = "quick" if of_all and not (option.keyword or option.markexpr) else NAMED
     _tier = option.tier
+    _load_profile()
     config.stash[_LEFT_OUT] = Counter()
 
 

@@ -1,16 +1,16 @@
 """The raw data's disparity never leaves the certificate of its sketches."""
 
 import math
-import os
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.certificate import _from_envelopes
 
-CASES = int(os.environ.get("FEDPARITY_CERTIFICATE_CASES", "1500"))
+CASES = count(quick=250, all=1500, soak=100_000)
 SHAPES = {
     "uniform": lambda random, n: random.random(n),
     "quarters": lambda random, n: random.integers(0, 5, n) / 4,
@@ -68,6 +68,7 @@ def sketched(scores, labels, silos, random):
     return fp.Federation.from_cells(cells)
 
 
+@pytest.mark.sampled
 def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
     """Two to four groups, one to five silos, ties, both kinds, k from 1 to 12, rank errors."""
     for seed in range(CASES):
@@ -80,6 +81,7 @@ def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
             assert fp.disparity(data[0], sensitive_features=data[1], order=order) in certificate
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
     for seed in range(CASES // 5):
         random = np.random.default_rng((seed, 4))
@@ -93,6 +95,7 @@ def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
         assert fp.disparity(everyone, sensitive_features=[*labels.tolist(), *hidden]) in outer
 
 
+@pytest.mark.sampled
 def test_trimmed_disparities_have_certificates_too():
     for seed in range(CASES // 5):
         random = np.random.default_rng((seed, 5))

@@ -1,6 +1,5 @@
 """The raw data's rates never leave the brackets of their sketches."""
 
-import os
 from fractions import Fraction
 from itertools import combinations
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from tests.properties.test_certificate import random_data, sketched
 from tests.strategies import off_by
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.ks_distance import ks_distance
@@ -15,7 +15,7 @@ from fedparity.diagnostics.pooled_rates import scoring_rates, tail_rates
 from fedparity.diagnostics.thresholds import at_threshold
 from fedparity.privacy.rounding import round_values, rounding_error
 
-CASES = int(os.environ.get("FEDPARITY_THRESHOLD_CASES", "100"))
+CASES = count(quick=50, all=100, soak=10_000)
 LEVELS = 0.1, 0.5, 0.9
 
 
@@ -85,6 +85,7 @@ def check_against(groups, rates, largest):
             assert rate / rates[largest] in row.ratio_to_largest
 
 
+@pytest.mark.sampled
 def test_rates_at_a_threshold_never_leave_their_brackets():
     """Ties, both kinds, k from 1 to 12, rank errors, rounding, silos that lack groups."""
     for seed in range(CASES):
@@ -99,6 +100,7 @@ def test_rates_at_a_threshold_never_leave_their_brackets():
                 assert max(rates.values()) - min(rates.values()) in report.widest_gap
 
 
+@pytest.mark.sampled
 def test_shares_above_a_pooled_quantile_never_leave_their_brackets():
     for seed in range(CASES):
         _, (scores, labels, _), federation, options = random_case(seed)
@@ -111,6 +113,7 @@ def test_shares_above_a_pooled_quantile_never_leave_their_brackets():
             assert scores[~selected].max() in report.cutoff
 
 
+@pytest.mark.sampled
 def test_ks_distances_never_leave_their_brackets():
     for seed in range(CASES):
         _, (scores, labels, _), federation, options = random_case(seed)
@@ -125,6 +128,7 @@ def test_ks_distances_never_leave_their_brackets():
             assert found.value in found
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_a_rate_out_of_its_bracket():
     for seed in range(CASES // 2):
         random, (scores, labels, _), federation, options = random_case(seed)
@@ -145,6 +149,7 @@ def test_unseen_records_do_not_take_a_rate_out_of_its_bracket():
         assert apart.lower <= apart.upper
 
 
+@pytest.mark.sampled
 def test_brackets_close_when_every_record_is_in_the_sketch():
     """With k = n the quantiles are the data."""
     for seed in range(CASES // 5):
@@ -169,6 +174,7 @@ def test_brackets_close_when_every_record_is_in_the_sketch():
         assert "undetermined" not in at_cut.four_fifths or max(expected.values()) == 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("weights", ["whole", "real"])
 def test_weighted_rates_never_leave_their_brackets(weights):
     for seed in range(CASES // 5):
