@@ -1,4 +1,4 @@
-"""The two passes compiled by numba: the same bits as NumPy's, several times faster."""
+"""The passes compiled by numba: the same bits as NumPy's, several times faster."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection import compiled as typed_by_numba
 from fedparity.sketches.selection.bucket_maps import BucketMap, KeyMap, LinearMap
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.numpy_kernel import NumpyKernel
 from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
 
@@ -24,6 +25,8 @@ compiled: Any = typed_by_numba
 _NO_FIRST, _NO_SHIFTS = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
 _MANY = 4096
 """Scores from which sorting by digits is faster than NumPy's sort."""
+_MANY_GROUPS = 256
+"""Groups from which the words of their squares would not stay in a cache."""
 _NO_LIMBS = np.zeros((0, 1), dtype=np.int64)
 
 
@@ -84,6 +87,27 @@ class NumbaKernel:
             kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._scratch(), out)
         if kept:
             bag.kept.append(Batch(*(column[:kept].copy() for column in out)))
+
+    def add_up(self, batch: Batch, moments: Moments) -> None:
+        """Add the records of a batch, all of which count, to exact sums."""
+        if moments.groups > _MANY_GROUPS:
+            self._plain.add_up(batch, moments)
+            return
+        rows = batch.scores.size
+        scores, codes = _fixed(batch.scores), _fixed(batch.codes)
+        bits = scores.view(np.int64)
+        if batch.weights is None:
+            if moments.beside.squares:
+                compiled.add_squares(bits, codes, moments.recently())
+            compiled.add_scores(bits, codes, _limbs(moments.sums, rows))
+            compiled.count_between(scores, codes, moments.bounds, moments.counts)
+        else:
+            weights = _fixed(batch.weights).view(np.int64)
+            if moments.beside.squares:
+                compiled.add_weighted_squares(bits, codes, weights, moments.recently())
+            compiled.add_products(bits, codes, weights, _limbs(moments.sums, 3 * rows))
+            limbs = _limbs(moments.weights, rows)
+            compiled.add_between(scores, codes, weights, moments.bounds, limbs)
 
     def sort(self, scores: FloatArray) -> None:
         """Put finite scores in increasing order, where they are: many of them by their digits."""

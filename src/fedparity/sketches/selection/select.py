@@ -14,6 +14,7 @@ from fedparity.sketches.records import Records
 from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.dealing import Progress, available_threads
 from fedparity.sketches.selection.kernels import KernelName, choose_kernel
+from fedparity.sketches.selection.moments import Beside, Moments
 from fedparity.sketches.selection.passes import count_all, count_parts, gather
 from fedparity.sketches.selection.resolve import Resolver
 from fedparity.sketches.selection.run import Run
@@ -50,8 +51,14 @@ class Selected:
     """The count of each group, or its total weight, correctly rounded."""
     values: tuple[FloatArray | None, ...]
     """The numbers of each group's sketch; None where none were asked for, or it has no record."""
+    inside: tuple[float | None, ...]
+    """For bin means, the variance inside the bins: what they leave out of the whole; else None."""
+    above: tuple[tuple[int | float, ...] | None, ...]
+    """Records, or their weight, at or above each threshold; None where there are no values."""
     kernel: str
     passes: int
+    moments: Moments | None = None
+    """The exact sums behind them, so that those of several chunks can be added up."""
 
 
 def select(
@@ -59,6 +66,9 @@ def select(
     levels: Callable[[Census], Sequence[int]],
     *,
     kind: Kind = "quantile",
+    thresholds: Sequence[float] = (),
+    points: FloatArray | None = None,
+    sums: bool = False,
     score_range: tuple[float, float] | None = None,
     levels_hint: int = 100,
     threads: int | None = None,
@@ -77,6 +87,14 @@ def select(
     ----------
     levels : function of a census to one number of levels per group
         Called after the first pass; 0 where nothing is wanted of a group.
+    kind : "quantile", "mean" or "counts"
+        For ``counts`` the values are the numbers of records, or their weight, at each of the
+        ``points``, of which none is left out; a score that is no point is refused.
+    thresholds : sequence of numbers
+        Scores at or above which records are counted, too.
+    points : increasing array, for kind ``counts``
+    sums : bool
+        Whether the sums of scores, weights and squares are wanted for themselves.
     score_range : pair of numbers, optional
         Scores outside are refused.
     levels_hint : int
@@ -85,7 +103,7 @@ def select(
     Raises
     ------
     ScoreError
-        If a score is missing, infinite or outside the range.
+        If a score is missing, infinite or outside the range, or no point of the grid.
     RecordsError
         If a later pass finds other records than the first.
 
@@ -96,12 +114,25 @@ def select(
     for kind ``mean`` it is the float nearest to the mean of bin l.
     """
     check_kind(kind)
+    if kind == "counts":
+        return select_counts(
+            records,
+            levels,
+            points=points,
+            thresholds=thresholds,
+            score_range=score_range,
+            threads=threads,
+            progress=progress,
+        )
     run = Run(
         records=records,
         bounds=Bounds() if score_range is None else Bounds(*score_range),
         kernel=choose_kernel(kernel, records.rows),
         threads=available_threads() if threads is None else threads,
         means=kind == "mean",
+        beside=Beside(
+            squares=sums or kind == "mean", sums=sums, thresholds=tuple(map(float, thresholds))
+        ),
         progress=progress,
         tuning=tuning or Tuning(),
     )
@@ -109,7 +140,7 @@ def select(
     buckets = FirstBuckets(
         first_map(sample, records, levels_hint, run.tuning), len(records.groups)
     )
-    tally = count_all(run, buckets)
+    tally, moments = count_all(run, buckets)
     census = _census(run, tally, buckets)
     wanted = [int(number) for number in levels(census)]
     targets = [_targets(run, census, group, number, kind) for group, number in enumerate(wanted)]
@@ -119,14 +150,20 @@ def select(
     last, atoms, atom_places = last.with_candidates(sample, run.tuning)
     last, bag = _gathered(run, first, last, atoms, sample)
     bag.add_earlier_sums(sums)
-    resolver = Resolver(run, kind, last, bag, atoms, atom_places)
+    resolver = Resolver(run, kind, last, bag, atoms, atom_places, moments.squares)
     found = resolver.sketches(census.counts, wanted)
+    above = moments.above()
     return Selected(
         census,
-        tuple(total for total, _ in found),
-        tuple(values for _, values in found),
+        tuple(each.total for each in found),
+        tuple(each.values for each in found),
+        tuple(each.inside for each in found),
+        tuple(
+            None if each.values is None else own for each, own in zip(found, above, strict=True)
+        ),
         run.kernel.name,
         run.passes,
+        moments,
     )
 
 

@@ -99,6 +99,13 @@ class Bounds:
         """Which scores are numbers inside the bounds."""
         return (scores >= self.low) & (scores <= self.high)
 
+    def allowed(self, batch: Batch) -> Batch:
+        """Return the records of a batch that count."""
+        if not batch.scores.size or self.allow(batch.scores):
+            return batch
+        counted = self.inside(batch.scores)
+        return taken(batch, counted if batch.weights is None else counted & (batch.weights > 0))
+
 
 @dataclass(eq=False)
 class Tally:
