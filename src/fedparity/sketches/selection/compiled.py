@@ -108,20 +108,26 @@ def count(chosen, bounds, scores, bits, codes, counts, places):
 
 
 @compile_loop
-def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, squares, places):
+def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, places):
     """Count records, and sum their weights, by place; those without weight go last."""
     last = np.uint32(counts.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
-        block_codes = codes[start : start + BLOCK]
-        _locate(chosen, bounds, block, bits[start : start + BLOCK], block_codes, last, own)
+        _locate(
+            chosen,
+            bounds,
+            block,
+            bits[start : start + BLOCK],
+            codes[start : start + BLOCK],
+            last,
+            own,
+        )
         for i in range(own.size):
             weight = weights[start + i]
             if weight > 0.0 and own[i] != last:
                 counts[own[i]] += 1
                 masses[own[i]] += weight
-                squares[block_codes[i]] += weight * weight
             else:
                 counts[last] += 1
 
@@ -228,44 +234,45 @@ def add_weighted_squares(bits, codes, weight_bits, words):
 
 @compile_loop
 def add_scores(bits, codes, limbs):
-    """Add scores to the sums of their groups, if there are any."""
-    if limbs.shape[0]:
-        for i in range(bits.size):
-            _add_value(limbs[codes[i]], bits[i])
+    """Add scores to the sums of their groups."""
+    for i in range(bits.size):
+        _add_value(limbs[codes[i]], bits[i])
 
 
 @compile_loop
 def add_products(bits, codes, weight_bits, limbs):
-    """Add weight times score to the sums of their groups, if there are any."""
-    if limbs.shape[0]:
-        for i in range(bits.size):
-            _add_product(limbs[codes[i]], bits[i], weight_bits[i])
+    """Add weight times score to the sums of their groups."""
+    for i in range(bits.size):
+        _add_product(limbs[codes[i]], bits[i], weight_bits[i])
 
 
 @compile_loop
 def _place_between(score, bounds):
     """How many of the bounds are not above a score."""
-    place = 0
-    for bound in bounds:
-        place += np.int64(score >= bound)
-    return place
+    first, last = 0, bounds.size
+    while first < last:
+        middle = (first + last) >> 1
+        if score >= bounds[middle]:
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @compile_loop
 def count_between(scores, codes, bounds, counts):
-    """Count records by group and place between bounds, if there are any."""
-    if bounds.size:
-        for i in range(scores.size):
-            counts[codes[i], _place_between(scores[i], bounds)] += 1
+    """Count records by group and place between bounds."""
+    for i in range(scores.size):
+        counts[codes[i], _place_between(scores[i], bounds)] += 1
 
 
 @compile_loop
-def add_between(scores, codes, weight_bits, bounds, limbs):
-    """Add weights to the sums of their groups and places between bounds, if there are any."""
-    if limbs.shape[0]:
-        for i in range(scores.size):
-            row = np.int64(codes[i]) * (bounds.size + 1) + _place_between(scores[i], bounds)
-            _add_value(limbs[row], weight_bits[i])
+def add_between(scores, codes, weight_bits, bounds, counts, limbs):
+    """Count records, and add their weights to sums, by group and place between bounds."""
+    for i in range(scores.size):
+        place = _place_between(scores[i], bounds)
+        counts[codes[i], place] += np.int64(weight_bits[i] != 0)
+        _add_value(limbs[np.int64(codes[i]) * counts.shape[1] + place], weight_bits[i])
 
 
 @intrinsic

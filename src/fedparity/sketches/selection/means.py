@@ -13,7 +13,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.selection.runs import Cut, Runs
 
-__all__ = ["BinMeans", "means_between"]
+__all__ = ["BinMeans", "inside_step_law", "means_between"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,40 @@ class BinMeans:
         levels = len(self.moments)
         between = sum(moment * moment for moment in self.moments)
         unit = levels * self.total**2 << 2 * LOWEST_EXPONENT
-        try:
-            return (levels * self.total * squares - between) / unit
-        except OverflowError:
-            raise MagnitudeError.overflow("a square of scores") from None
+        return _quotient(levels * self.total * squares - between, unit)
+
+
+def inside_step_law(means: FloatArray, *, total: int, first: int, second: int) -> float:
+    r"""Return the variance that approximate means leave out, correctly rounded; 0 if none is left.
+
+    It is taken around their own mean :math:`\bar m`, so that it does not change when all scores move:
+
+    .. math:: \frac{1}{N} \sum_i w_i (x_i - \bar m)^2 - \frac{1}{k} \sum_\ell (m_\ell - \bar m)^2
+
+    For exact bin means it is what :meth:`BinMeans.inside` returns.
+
+    Parameters
+    ----------
+    total : int
+        The mass N.
+    first, second : int
+        The sums of mass times score, in 2^-1074 times the unit of masses, and of mass times
+        squared score, in 2^-2148 times that unit.
+    """
+    levels = means.size
+    wholes = [exact_integer(mean) for mean in means.tolist()]
+    center, between = sum(wholes), sum(whole * whole for whole in wholes)
+    # All of it times k² N: x̄ and m̄ are first / N and center / k.
+    whole = levels * (levels * second - 2 * center * first - between * total)
+    whole += 2 * center * center * total
+    return _quotient(max(0, whole), levels**2 * total << 2 * LOWEST_EXPONENT)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator
+    except OverflowError:
+        raise MagnitudeError.overflow("a square of scores") from None
 
 
 def means_between(

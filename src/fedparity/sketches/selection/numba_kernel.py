@@ -51,8 +51,8 @@ class NumbaKernel:
         if batch.weights is None:
             compiled.count(*common, counts, self._scratch()[0])
         else:
-            weighted = (counts, tally.masses, tally.squares)
-            compiled.count_weighted(*common, _fixed(batch.weights), *weighted, self._scratch()[0])
+            weighted = (_fixed(batch.weights), counts, tally.masses)
+            compiled.count_weighted(*common, *weighted, self._scratch()[0])
         if counts[-1] != before and not bounds.allow(batch.scores):
             outside = ~bounds.inside(batch.scores)
             if batch.weights is not None:
@@ -96,18 +96,27 @@ class NumbaKernel:
         rows = batch.scores.size
         scores, codes = _fixed(batch.scores), _fixed(batch.codes)
         bits = scores.view(np.int64)
-        if batch.weights is None:
-            if moments.beside.squares:
-                compiled.add_squares(bits, codes, moments.recently())
-            compiled.add_scores(bits, codes, _limbs(moments.sums, rows))
-            compiled.count_between(scores, codes, moments.bounds, moments.counts)
+        beside = moments.beside
+        if batch.weights is None or moments.weights is None:
+            if beside.squares:
+                compiled.add_squares(bits, codes, moments.squares.in_words())
+            if beside.sums:
+                compiled.add_scores(bits, codes, _limbs(moments.sums.in_limbs(), rows))
+            if beside.bounds.size:
+                compiled.count_between(scores, codes, beside.bounds, moments.counts)
+            return
+        weights = _fixed(batch.weights).view(np.int64)
+        compiled.add_squares(weights, codes, moments.weight_squares.in_words())
+        if beside.squares:
+            compiled.add_weighted_squares(bits, codes, weights, moments.squares.in_words())
+        if beside.sums:
+            limbs = _limbs(moments.sums.in_limbs(products=True), 3 * rows)
+            compiled.add_products(bits, codes, weights, limbs)
+        limbs = _limbs(moments.weights.in_limbs(), rows)
+        if beside.bounds.size:
+            compiled.add_between(scores, codes, weights, beside.bounds, moments.counts, limbs)
         else:
-            weights = _fixed(batch.weights).view(np.int64)
-            if moments.beside.squares:
-                compiled.add_weighted_squares(bits, codes, weights, moments.recently())
-            compiled.add_products(bits, codes, weights, _limbs(moments.sums, 3 * rows))
-            limbs = _limbs(moments.weights, rows)
-            compiled.add_between(scores, codes, weights, moments.bounds, limbs)
+            compiled.add_scores(weights, codes, limbs)
 
     def sort(self, scores: FloatArray) -> None:
         """Put finite scores in increasing order, where they are: many of them by their digits."""

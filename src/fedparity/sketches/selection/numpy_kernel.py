@@ -107,12 +107,8 @@ class _Room:
 def tally_places(places: Integers, block: Batch, tally: Tally) -> None:
     """Count records by place; -1 is the last place."""
     np.add.at(tally.counts, places, 1)
-    if block.weights is not None and tally.masses is not None and tally.squares is not None:
+    if block.weights is not None and tally.masses is not None:
         np.add.at(tally.masses, places, block.weights)
-        counted = np.where(places == -1, 0.0, block.weights)
-        with np.errstate(over="ignore"):
-            squares = counted * counted
-        tally.squares += np.bincount(block.codes, squares, minlength=tally.squares.size)
 
 
 def gather_places(places: Integers, block: Batch, rules: Rules, bag: Bag) -> None:

@@ -30,12 +30,11 @@ def count_all(run: Run, buckets: FirstBuckets) -> tuple[Tally, Moments]:
             tally.faults.add(batch.faults)
         if batch.scores.size:
             run.kernel.count(buckets.chosen, batch, run.bounds, tally)
-        if run.beside.anything:
+        if moments.needed:
             run.kernel.add_up(run.bounds.allowed(batch), moments)
 
     (tally, moments), *others = run.deal(make, work, "counting")
     tally.settle()
-    moments.settle()
     for other_tally, other_moments in others:
         tally.add(other_tally)
         moments.merge(other_moments)

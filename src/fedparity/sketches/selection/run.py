@@ -59,7 +59,7 @@ class Run:
 
     def tally(self, buckets: int) -> Tally:
         """Return a tally of nothing."""
-        return Tally.zeros(buckets, len(self.records.groups), weighted=self.records.weighted)
+        return Tally.zeros(buckets, weighted=self.records.weighted)
 
     def moments(self) -> Moments:
         """Return sums of nothing, beside the sketch."""

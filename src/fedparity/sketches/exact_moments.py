@@ -1,4 +1,4 @@
-r"""Sums of squares of floats without rounding, at the speed of vectors.
+r"""Sums of floats and of their squares without rounding, at the speed of vectors.
 
 Scores within a factor :math:`2^{28}` of the largest are cut into a few digits of 20 bits. Products of two
 digits, and sums of so many of them, are whole numbers that a float64 holds: whoever adds them up, in
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 
-__all__ = ["exact_squares"]
+__all__ = ["exact_moments"]
 
 _BITS = 20
 """Of a digit: products of two, added up over a row, stay below 2^53."""
@@ -30,44 +30,54 @@ _SPLITTER = 2.0**27 + 1
 _PRECISION = 53
 
 
-def exact_squares(scores: FloatArray, weights: FloatArray | None = None) -> int:
-    """Return the sum of the squares, as a whole number of 2^-2148; with weights, of 2^-3222.
+def exact_moments(scores: FloatArray, weights: FloatArray | None = None) -> tuple[int, int]:
+    """Return the sum of the scores and that of their squares, as whole numbers.
+
+    Of 2^-1074 and of 2^-2148; with weights, of weight times score and of weight times square, of
+    2^-2148 and of 2^-3222.
 
     Examples
     --------
-    >>> exact_squares(np.array([3.0, 1e-160])) == (9 << 2148) + round(1e-160 * 2**1074) ** 2
+    >>> first, second = exact_moments(np.array([3.0, 1e-160]))
+    >>> first == (3 << 1074) + round(1e-160 * 2**1074)
+    True
+    >>> second == (9 << 2148) + round(1e-160 * 2**1074) ** 2
     True
     """
-    total = 0
+    first = second = 0
     for start in range(0, scores.size, _ROW):
         row = slice(start, start + _ROW)
         if weights is None:
-            total += _plain(scores[row])
+            sums = _plain(scores[row])
         else:
-            total += _weighted(scores[row], weights[row])
-    return total
+            sums = _weighted(scores[row], weights[row])
+        first, second = first + sums[0], second + sums[1]
+    return first, second
 
 
-def _plain(scores: FloatArray) -> int:
-    total = 0
+def _plain(scores: FloatArray) -> tuple[int, int]:
+    first = second = 0
     for rows, power in _of_similar_size(scores):
         digits = _digits(scores[rows], power)
-        total += _shifted(*_dot(digits, digits), 2 * (LOWEST_EXPONENT + power))
-    return total
+        first += _shifted(*_sum(digits), LOWEST_EXPONENT + power)
+        second += _shifted(*_dot(digits, digits), 2 * (LOWEST_EXPONENT + power))
+    return first, second
 
 
-def _weighted(scores: FloatArray, weights: FloatArray) -> int:
-    """The sum of weight times square; the products of weight and score are split without error."""
-    total = 0
+def _weighted(scores: FloatArray, weights: FloatArray) -> tuple[int, int]:
+    """The same with weights; products of weight and score are split without error."""
+    first = second = 0
     for rows, power in _of_similar_size(scores):
         own, own_weights = _scaled(scores[rows], power), weights[rows]
         for among, weight_power in _of_similar_size(own_weights):
             high, low = _two_product(own[among], _scaled(own_weights[among], weight_power))
             digits = _digits(own[among])
-            places = 3 * LOWEST_EXPONENT + 2 * power + weight_power
-            total += _shifted(*_dot(_digits(high), digits), places)
-            total += _shifted(*_dot(_digits(low, -_PRECISION), digits), places - _PRECISION)
-    return total
+            places = 2 * LOWEST_EXPONENT + power + weight_power
+            more_places = places + LOWEST_EXPONENT + power
+            for part, lower in ((_digits(high), 0), (_digits(low, -_PRECISION), _PRECISION)):
+                first += _shifted(*_sum(part), places - lower)
+                second += _shifted(*_dot(part, digits), more_places - lower)
+    return first, second
 
 
 def _of_similar_size(
@@ -125,6 +135,14 @@ def _digits(values: FloatArray, power: int = 0) -> list[FloatArray]:
         if not rest.any():
             return digits
         rest *= 2.0**_BITS
+
+
+def _sum(digits: Sequence[FloatArray]) -> tuple[int, int]:
+    """The sum of numbers given by their digits, and how many bits it has after its point."""
+    whole = 0
+    for digit in digits:
+        whole = (whole << _BITS) + int(digit.sum())
+    return whole, _BITS * len(digits)
 
 
 def _dot(first: Sequence[FloatArray], second: Sequence[FloatArray]) -> tuple[int, int]:
