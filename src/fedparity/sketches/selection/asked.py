@@ -63,12 +63,14 @@ class Asked:
     def beside(self, *, sums: bool = False) -> Beside:
         """Return what is added up for it; with ``sums`` what chunks need to be put together, too."""
         means = self.kind == "mean"
-        bounds = self._levels if self.grid is None else self.grid.bounds
+        bounds = self.cuts if self.grid is None else self.grid.bounds
         return Beside(squares=means, sums=means and sums, bounds=bounds)
 
     @cached_property
-    def _levels(self) -> FloatArray:
-        return np.unique(np.array(self.thresholds, dtype=np.float64))
+    def cuts(self) -> FloatArray:
+        """The thresholds, each once, in increasing order; none where all points are counted."""
+        cuts = () if self.kind == "counts" else self.thresholds
+        return np.unique(np.array(cuts, dtype=np.float64))
 
     def check(self, moments: Moments) -> None:
         """Raise if a score is none of the points.
@@ -99,7 +101,7 @@ class Asked:
     def above(self, moments: Moments) -> list[tuple[int | float, ...]]:
         """Return for each group the records, or their weight, at or above each threshold."""
         if self.grid is None:
-            firsts = 1 + np.searchsorted(self._levels, self.thresholds)
+            firsts = 1 + np.searchsorted(self.cuts, self.thresholds)
         else:
             firsts = 2 * np.searchsorted(self.grid.points, self.thresholds)
         whole = moments.weights is None
