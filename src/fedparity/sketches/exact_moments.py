@@ -47,10 +47,8 @@ def exact_moments(scores: FloatArray, weights: FloatArray | None = None) -> tupl
     first = second = 0
     for start in range(0, scores.size, _ROW):
         row = slice(start, start + _ROW)
-        if weights is None:
-            sums = _plain(scores[row])
-        else:
-            sums = _weighted(scores[row], weights[row])
+        own = None if weights is None else weights[row]
+        sums = _plain(scores[row]) if own is None else _weighted(scores[row], own)
         first, second = first + sums[0], second + sums[1]
     return first, second
 

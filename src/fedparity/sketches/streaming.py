@@ -15,11 +15,11 @@ from fedparity.sketches.kinds import Kind
 from fedparity.sketches.levels import check_levels
 from fedparity.sketches.records import Batch, Faults, HeldRecords
 from fedparity.sketches.selection.asked import Asked
-from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.kernels import KernelName
 from fedparity.sketches.selection.means import inside_step_law
 from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.readings import counted_values, weighted_values
+from fedparity.sketches.selection.resolve import Values
 from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
 from fedparity.sketches.selection.select import Census, Selected, select, where_met
 from fedparity.sketches.selection.targets import MassTargets, RankTargets
@@ -156,9 +156,7 @@ class StreamSketch:
         )
         return selected, tuple(self._rank_error(group, values[group]) for group in groups)
 
-    def _values(
-        self, group: int, levels: int, counts: Sequence[FloatArray | Integers] | None
-    ) -> FloatArray | Integers | None:
+    def _values(self, group: int, levels: int, counts: Sequence[Values] | None) -> Values | None:
         """The numbers of one group: those of its summaries, or counts."""
         if not levels or not self.counts[group]:
             return None
@@ -166,7 +164,7 @@ class StreamSketch:
             return counts[group]
         return self._merged(self.summaries[group], levels, self.asked.kind)
 
-    def _inside(self, group: int, means: FloatArray | Integers | None) -> float | None:
+    def _inside(self, group: int, means: Values | None) -> float | None:
         """The variance that bin means leave out: squares are exact, and the means are not."""
         if self.asked.kind != "mean" or means is None or self.moments is None:
             return None
@@ -177,7 +175,7 @@ class StreamSketch:
             second=self.moments.squares.settle()[group],
         )
 
-    def _rank_error(self, group: int, values: FloatArray | Integers | None) -> float:
+    def _rank_error(self, group: int, values: Values | None) -> float:
         exact = values is None or self.asked.kind == "counts"
         return 0.0 if exact else self._error(self.summaries[group])
 

@@ -26,7 +26,7 @@ from fedparity.sources.intersections import intersect
 if TYPE_CHECKING:
     from fedparity.sources.reader import TableRecords
 
-__all__ = ["Cuts", "CutsTable", "KeyCounts", "RanksTable", "Tallied", "TableRanks", "Wanted"]
+__all__ = ["Cuts", "CutsTable", "KeyCounts", "RanksTable", "TableRanks", "Tallied", "Wanted"]
 
 IntArray = npt.NDArray[np.int64]
 
@@ -224,10 +224,12 @@ class TableRanks:
         """Return the sketches of all groups; None if scores have too many values to be tallied."""
         places = [
             place
-            for place, (number, count) in enumerate(zip(levels, self._counts.tolist(), strict=True))
+            for place, (number, count) in enumerate(
+                zip(levels, self._counts.tolist(), strict=True)
+            )
             if number and count
         ]
-        values: list[FloatArray | IntArray | None] = [None] * len(levels)
+        values: list[npt.NDArray[Any] | None] = [None] * len(levels)
         inside: list[float | None] = [None] * len(levels)
         if self.asked.kind == "counts":
             if not self._tally():
@@ -267,7 +269,7 @@ class TableRanks:
         self,
         places: Sequence[int],
         levels: Sequence[int],
-        values: list[FloatArray | IntArray | None],
+        values: list[npt.NDArray[Any] | None],
         inside: list[float | None],
     ) -> None:
         """Find the quantiles, or the bin means and what they leave inside, of the groups at places."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
@@ -58,7 +60,9 @@ class Asked:
     @cached_property
     def grid(self) -> ScoreGrid | None:
         """The grid whose points are counted, if they are."""
-        return ScoreGrid(self.points) if self.kind == "counts" and self.points is not None else None
+        return (
+            ScoreGrid(self.points) if self.kind == "counts" and self.points is not None else None
+        )
 
     def beside(self, *, sums: bool = False) -> Beside:
         """Return what is added up for it; with ``sums`` what chunks need to be put together, too."""
@@ -83,7 +87,7 @@ class Asked:
         if self.grid is not None:
             self.grid.require(int(moments.counts[:, ::2].sum()), int(moments.counts.sum()))
 
-    def counts(self, moments: Moments) -> list[FloatArray | Integers]:
+    def counts(self, moments: Moments) -> list[npt.NDArray[Any]]:
         """Return for each group the records, or their weight, at each point."""
         if moments.weights is None:
             return [own[1::2].copy() for own in moments.counts]

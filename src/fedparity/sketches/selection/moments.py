@@ -121,7 +121,7 @@ class Moments:
     @property
     def groups(self) -> int:
         """How many groups there are."""
-        return self.counts.shape[0]
+        return len(self.counts)
 
     @property
     def needed(self) -> bool:

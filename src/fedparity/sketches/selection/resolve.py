@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums
@@ -27,7 +28,10 @@ from fedparity.sketches.selection.stages import Stage
 from fedparity.sketches.selection.state import Bag, taken
 from fedparity.sketches.selection.targets import MassTargets, RankTargets
 
-__all__ = ["Resolved", "Resolver"]
+__all__ = ["Resolved", "Resolver", "Values"]
+
+Values: TypeAlias = npt.NDArray[Any]
+"""The numbers of a sketch: floats, or whole numbers where records are counted."""
 
 _MANY = 1 << 14
 """Kept records from which threads that sort them are worth their start."""
@@ -38,7 +42,7 @@ class Resolved(NamedTuple):
 
     total: int | float
     """Its count, or its total weight."""
-    values: FloatArray | None = None
+    values: Values | None = None
     inside: float | None = None
     """For bin means: the variance inside the bins."""
 
@@ -64,9 +68,7 @@ class Resolver:
     """For bin means: the exact sums of squares of all records, by group."""
     _ordered: list[FloatArray] = field(default_factory=list, init=False)
 
-    def sketches(
-        self, counts: Integers, levels: Sequence[int]
-    ) -> list[Resolved]:
+    def sketches(self, counts: Integers, levels: Sequence[int]) -> list[Resolved]:
         """Return the sketch of each group."""
         self._order_by_group()
         first_row = 0
@@ -96,9 +98,7 @@ class Resolver:
         means = counted_means(runs, targets, count=count, levels=levels, gap_moments=moments)
         return Resolved.of_means(count, means, self.squares[group])
 
-    def _weighted(
-        self, group: int, targets: MassTargets, levels: int, gaps: slice
-    ) -> Resolved:
+    def _weighted(self, group: int, targets: MassTargets, levels: int, gaps: slice) -> Resolved:
         own = self._own_atoms(group)
         kept = [taken(batch, batch.codes == group) for batch in self.bag.kept]
         runs = WeightedRuns.of(

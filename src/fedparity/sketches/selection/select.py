@@ -19,7 +19,7 @@ from fedparity.sketches.selection.dealing import Progress, available_threads
 from fedparity.sketches.selection.kernels import KernelName, choose_kernel
 from fedparity.sketches.selection.moments import Beside, Moments
 from fedparity.sketches.selection.passes import count_all, count_parts, gather
-from fedparity.sketches.selection.resolve import Resolved, Resolver
+from fedparity.sketches.selection.resolve import Resolved, Resolver, Values
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.sampling import first_map, score_sample
 from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, split
@@ -74,7 +74,7 @@ class Selected:
     census: Census
     totals: tuple[int | float, ...]
     """The count of each group, or its total weight, correctly rounded."""
-    values: tuple[FloatArray | Integers | None, ...]
+    values: tuple[Values | None, ...]
     """The numbers of each group's sketch."""
     inside: tuple[float | None, ...]
     """For bin means the variance inside the bins, correctly rounded: what they leave out."""
@@ -163,7 +163,10 @@ def select(
     asked.check(moments)
     wanted = [int(number) for number in levels(census)]
     if ranked:
-        stage = _first_stage(run, buckets, tally, census, wanted, kind)
+        targets = [
+            _targets(run, census, group, number, kind) for group, number in enumerate(wanted)
+        ]
+        stage = _first_stage(run, buckets, tally, targets)
         found = _resolved(run, kind, stage, sample, moments).sketches(census.counts, wanted)
     else:
         found = _counted(asked, wanted, census, moments)
@@ -200,15 +203,9 @@ def _counted(
 
 
 def _first_stage(
-    run: Run,
-    buckets: FirstBuckets,
-    tally: Tally,
-    census: Census,
-    wanted: Sequence[int],
-    kind: Kind,
+    run: Run, buckets: FirstBuckets, tally: Tally, targets: Sequence[Targets | None]
 ) -> Stage:
     """The buckets that hold a wanted rank."""
-    targets = [_targets(run, census, group, number, kind) for group, number in enumerate(wanted)]
     run.sum_rows = sum(target.size + 1 for target in targets if target is not None)
     return narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
 
