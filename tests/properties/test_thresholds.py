@@ -1,7 +1,6 @@
 """The raw data's rates never leave the brackets of their sketches, nor these their intervals."""
 
 import math
-import os
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
