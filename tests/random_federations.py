@@ -11,7 +11,8 @@ SHAPES = {
     "quarters": lambda random, n: random.integers(0, 5, n) / 4,
     "tenths": lambda random, n: np.round(random.random(n), 1),
     "ends": lambda random, n: random.beta(0.3, 0.3, n),
-    "constant": lambda random, n: np.full(n, random.random()),
+    "constant": lambda random, n: np.full(n, random.choice([random.random(), 0.5])),
+    "coin": lambda random, n: random.integers(0, 2, n) * 1.0,
 }
 
 
@@ -113,3 +114,26 @@ def with_hidden(scores, labels, federation, random):
     if random.random() < 0.3:
         most = dict.fromkeys(most, math.inf)
     return np.append(scores, where), [*labels.tolist(), *hidden], most, total
+
+
+def hardest_hidden(scores, labels, groups, total, *, order, most):
+    """Scores and groups of ``total`` records that drive the disparity up (``most``) or down.
+
+    One record after the other, wherever it does most, or none where every one goes the wrong way.
+    """
+    places = np.unique(np.concatenate(([0.0, 0.5, 1.0], scores)))
+    everyone, of = scores.tolist(), labels.tolist()
+    reached = fp.disparity(everyone, sensitive_features=of, order=order)
+    for _ in range(total):
+        found = [
+            (fp.disparity([*everyone, x], sensitive_features=[*of, g], order=order), x, g)
+            for x in places.tolist()
+            for g in groups
+        ]
+        value, place, group = (max if most else min)(found)
+        if (value > reached) != most:
+            break
+        reached = value
+        everyone.append(place)
+        of.append(group)
+    return reached

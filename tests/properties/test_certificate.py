@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.random_federations import random_data, sketched, with_hidden
+from tests.random_federations import hardest_hidden, random_data, sketched, with_hidden
 
 import fedparity as fp
 from fedparity.diagnostics.certificate import _between_envelopes
@@ -44,6 +44,29 @@ def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
             assert fp.disparity(everyone, sensitive_features=groups, order=order) in outer
             assert outer.lower <= certificate.lower
             assert outer.upper >= certificate.upper
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_hardest_hidden_records_stay_inside_the_outer_bounds(order):
+    """Placed one by one, of any group and at any score, so as to move the disparity most."""
+    for seed in range(CASES // 8):
+        random = np.random.default_rng((seed, 14))
+        scores, labels, silos = random_data(random, most_groups=3)
+        few = random.permutation(scores.size)[: int(random.integers(4, 12))]
+        few = np.union1d(few, np.unique(labels, return_index=True)[1])
+        scores, labels, silos = scores[few], labels[few], silos[few]
+        federation = sketched(scores, labels, silos, random)
+        total = int(random.integers(1, 7))
+        anything = dict.fromkeys(federation.groups, math.inf)
+        outer = fp.certify(
+            federation, score_range=(0, 1), order=order, unseen=anything, unseen_total=total
+        )
+        for most in (False, True):
+            hardest = hardest_hidden(
+                scores, labels, federation.groups, total, order=order, most=most
+            )
+
+            assert hardest in outer
 
 
 def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
@@ -164,15 +187,32 @@ def test_mean_squares_narrow_the_certificate(order, levels):
     assert narrow < wide / (3 if order == 2 else 1.5)
 
 
-def test_the_upper_bound_from_mean_squares_is_attained():
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_upper_bound_from_mean_squares_is_attained(order):
     """One group spread out, the other constant: no better coupling than an independent one."""
-    scores, groups = [0.2, 0.6, 0.5, 0.5], ["a", "a", "b", "b"]
+    scores, groups = [0.3, 0.7, 0.5, 0.5], ["a", "a", "b", "b"]
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[1] * 4, levels=1, kind="mean"
     )
-    certificate = fp.certify(federation, score_range=(0, 1))
+    certificate = fp.certify(federation, score_range=(0, 1), order=order)
 
-    assert certificate.upper == pytest.approx(fp.disparity(scores, sensitive_features=groups))
+    assert certificate.upper == pytest.approx(
+        fp.disparity(scores, sensitive_features=groups, order=order)
+    )
+
+
+def test_the_upper_bound_with_unseen_records_is_attained():
+    """One more record of a group of two, constant like the others: shares of a half are the worst."""
+    scores, groups = [0.2, 0.6] * 2, ["a"] * 4
+    cells = {
+        (1, "a"): fp.Cell.from_scores(scores, levels=1, kind="mean"),
+        (1, "b"): fp.Cell.from_scores([0.4, 0.4], levels=1, kind="mean"),
+    }
+    federation = fp.Federation.from_cells(cells)
+    outer = fp.certify(federation, score_range=(0, 0.8), unseen={"b": 2})
+    everyone = fp.disparity(scores + [0.4] * 4, sensitive_features=groups + ["b"] * 4)
+
+    assert everyone in outer
 
 
 def test_the_upper_bound_for_rounded_means_is_attained():
