@@ -2,8 +2,11 @@
 
 import pytest
 from benchmarks.rate_coverage import MOST, Tail, Threshold, run
+from tests.tiers import count
 
-REPLICATES = 200
+pytestmark = pytest.mark.sampled
+
+REPLICATES = count(quick=100, all=200, soak=2000)
 EXACT = [
     Threshold("tenths", (0.1, 0.08), (100, 100)),
     Threshold("halves", (0.5, 0.4), (1000, 1000)),
