@@ -37,6 +37,8 @@ __all__ = ["Mixtures", "Resampler", "Resolution", "resampler"]
 
 _NUMBERS_AT_ONCE = 1_500_000
 _TINY = 1e-300
+_FINER = 8
+"""The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
 IntArray = npt.NDArray[np.int64]
@@ -101,11 +103,11 @@ class _SketchResampler:
         self.federation, self.exact = federation, exact and federation.kind == "mean"
         self.layout = CellLayout.of(federation.levels)
         self.error = float(federation.value_errors.max())
-        self.value_cells = np.repeat(np.arange(federation.levels.size), federation.levels)
         self.per_bin = federation.effective / federation.levels
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
-        law_atoms = BinCuts.of(self.laws.layout, resolution.atoms)
+        finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
+        law_atoms = BinCuts.of(self.laws.layout, finer * resolution.atoms)
         values = law_atoms.values(self.laws.shapes)
         mass = law_atoms.mass * federation.counts[law_atoms.cell_of]
         self.nodes = ScoreNodes.of(values, mass, resolution)
@@ -175,17 +177,16 @@ class _SketchResampler:
         return self._rounded(np.clip(means, low, high), random)
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
-        """The values rounded as the silo does, on a grid that lies anew in every cell.
+        """The values rounded as silos do, on a grid that lies anew in every redraw.
 
         The laws lie on the grid of the values that were rounded, so the same grid would move
-        nothing, however far rounding moved the values of the silo.
+        nothing, however far rounding moved the values of the silos. All cells share it: where
+        their laws are alike, rounding moves them alike.
         """
         if not self.error:
             return values
         step = 2 * self.error
-        offset = (step * random.random((len(values), self.layout.levels.size)))[
-            :, self.value_cells
-        ]
+        offset = step * random.random((len(values), 1))
         rounded: FloatArray = np.rint((values - offset) / step) * step + offset
         return rounded
 

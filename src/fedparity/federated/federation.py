@@ -18,6 +18,7 @@ from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnit
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
+from fedparity.sketches.defaults import DEFAULT_LEVELS, default_kind
 from fedparity.sketches.kinds import Kind
 
 __all__ = ["Federation"]
@@ -153,20 +154,22 @@ class Federation:
         *,
         groups: object,
         silos: object,
-        levels: int,
-        kind: Kind = "quantile",
+        levels: int = DEFAULT_LEVELS,
+        kind: Kind | None = None,
         weights: object = None,
     ) -> Federation:
         """Return the federation that the silos of one table would form, sketch by sketch.
 
-        ``groups`` and ``silos`` hold one label per score.
+        ``groups`` and ``silos`` hold one label per score. If no ``kind`` is given, records are
+        counted at their scores where no more than ``levels`` scores are different, and sketched
+        by bin means otherwise.
 
         Examples
         --------
         >>> Federation.from_scores(
         ...     [0.1, 0.4, 0.3, 0.8], groups=list("abab"), silos=[1, 1, 2, 2], levels=1
         ... )
-        Federation(2 silos, 2 groups, 4 records, quantile sketches)
+        Federation(2 silos, 2 groups, 4 records, mean sketches)
         """
         values = as_scores(scores)
         masses = None if weights is None else as_masses(weights)
@@ -176,6 +179,7 @@ class Federation:
         for name, column in columns.items():
             if column is not None and column.size != values.size:
                 raise ScoreError.lengths_differ(name, column.size, "scores", values.size)
+        chosen = kind or default_kind(values, levels)
         codes = silo_codes * len(group_labels) + group_codes
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -187,7 +191,7 @@ class Federation:
             cells[label] = Cell.from_scores(
                 values[rows],
                 levels=levels,
-                kind=kind,
+                kind=chosen,
                 weights=None if masses is None else masses[rows],
             )
         return cls.from_cells(cells)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from fedparity.errors import OptionError
 from fedparity.functionals.order import Order, check_order
 from fedparity.laws.refinement import check_trim
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR
 from fedparity.sketches.levels import check_levels
 
 __all__ = ["Estimator", "Method"]
@@ -35,7 +36,7 @@ class Method:
     """
 
     order: Order = 2
-    estimator: Estimator = "grid"
+    estimator: Estimator = DEFAULT_ESTIMATOR
     levels: int | None = None
     trim: float = 0.0
 
