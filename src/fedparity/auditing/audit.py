@@ -22,7 +22,6 @@ from fedparity.errors import FederationError, SecureMessageError
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import pairs
-from fedparity.privacy.rounding import rounding_error
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_messages
 from fedparity.protocol.plan import Plan
@@ -157,9 +156,8 @@ class _Measured:
     @classmethod
     def of(cls, plan: Plan, messages: Sequence[SiloSketch]) -> _Measured:
         cells = {}
-        error = rounding_error(plan.score_range, plan.disclosure.rounding)
         for message in messages:
-            cells.update(message.released(value_error=error))
+            cells.update(message.released(plan))
         return cls(
             Federation.from_cells(cells, groups=plan.groups),
             Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim),

@@ -105,6 +105,30 @@ class MessageError(DocumentError):
         )
 
     @classmethod
+    def off_grid(cls, silo: str, group: object, off: int) -> MessageError:
+        return cls(
+            f"{off:,} values of silo {silo!r}, group {group!r}, are not scores that the plan's "
+            "score_step leaves.",
+            fix="check the score column of the silo, or the score_step of the plan.",
+        )
+
+    @classmethod
+    def other_thresholds(cls, silo: str, group: object, found: int, expected: int) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent counts at {found:,} thresholds for group {group!r}, but the plan "
+            f"has {expected:,}.",
+            fix=_RESEND,
+        )
+
+    @classmethod
+    def mean_square_too_large(cls, silo: str, group: object) -> MessageError:
+        return cls(
+            f"the mean square of silo {silo!r}, group {group!r}, is larger than any scores in the "
+            "plan's score range have.",
+            fix=_RESEND,
+        )
+
+    @classmethod
     def other_bins(cls, silo: str, group: object, bins: int, expected: int) -> MessageError:
         return cls(
             f"silo {silo!r} sent {bins:,} bins for group {group!r}, but the plan has {expected:,}.",
@@ -116,6 +140,14 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent group {group!r} with a count below minimum_cell = {minimum}, "
             "which must be withheld.",
+            fix=_RESEND,
+        )
+
+    @classmethod
+    def small_run(cls, silo: str, group: object, minimum: int) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent counts of fewer than {minimum} records for group {group!r}, which "
+            "must be merged with their neighbours.",
             fix=_RESEND,
         )
 

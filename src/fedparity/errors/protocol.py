@@ -146,6 +146,64 @@ class PlanError(DocumentError):
         )
 
     @classmethod
+    def no_points(cls) -> PlanError:
+        return cls(
+            "the plan has no score_step, so its scores have no points.",
+            fix="add score_step to the plan if scores lie on a public grid.",
+        )
+
+    @classmethod
+    def no_whole_steps(cls, step: float, bounds: tuple[float, float]) -> PlanError:
+        return cls(
+            f"score_step = {step} does not divide the score range {list(bounds)} into whole steps.",
+            fix="set score_step to the distance of neighbouring scores, such as 1 or 0.01, or "
+            "correct score_range: scores lie on its lower end plus whole steps.",
+        )
+
+    @classmethod
+    def too_many_points(cls, points: int, most: int) -> PlanError:
+        return cls(
+            f"score_step leaves {points:,} scores in the range, more than {most:,}.",
+            fix="leave score_step out: so fine a grid counts as no grid.",
+        )
+
+    @classmethod
+    def step_too_small(cls, step: float) -> PlanError:
+        return cls(
+            f"score_step = {step} is too small for floats in this range: two scores are one float.",
+            fix="leave score_step out, or rescale the score.",
+        )
+
+    @classmethod
+    def counts_without_step(cls) -> PlanError:
+        return cls(
+            'sketch = "counts" needs a score_step: records are counted at each score there can be.',
+            fix='add score_step = 1.0, say, or set sketch to "mean".',
+        )
+
+    @classmethod
+    def counts_rounded(cls) -> PlanError:
+        return cls(
+            'sketch = "counts" has no rounding: scores are points of the grid, and counts are exact.',
+            fix="remove rounding, or set it to 0; minimum_cell and records_per_level merge counts.",
+        )
+
+    @classmethod
+    def rounded_off_grid(cls, rounding: float, step: float) -> PlanError:
+        return cls(
+            f"rounding = {rounding} would move quantiles off the grid of score_step = {step}.",
+            fix="remove rounding, or set it to 0 or to whole steps as a share of the score range.",
+        )
+
+    @classmethod
+    def threshold_outside(cls, threshold: float, bounds: tuple[float, float]) -> PlanError:
+        return cls(
+            f"the threshold {threshold} must be above the lowest score, {bounds[0]}, and at most "
+            f"the highest, {bounds[1]}.",
+            fix="remove it, or correct score_range.",
+        )
+
+    @classmethod
     def silo_twice(cls, silo: str) -> PlanError:
         return cls(f"silo {shown(silo)} is listed twice.", fix="list each silo once.")
 

@@ -19,6 +19,7 @@ def allowed_levels(
     It is the largest :math:`k' \le k` with :math:`k' \le \lfloor n / m \rfloor`, where m is
     ``records_per_level``, and with five records in each tail. ``minimum_cell`` decides whether a
     cell leaves, m only how finely: where :math:`n < m` one value is sent, if the tails allow it.
+    How many counts a cell of kind ``counts`` sends is known once they are merged; until then k stands.
 
     Examples
     --------
@@ -27,7 +28,7 @@ def allowed_levels(
     """
     if records < smallest_cell(disclosure, kind=kind):
         return 0
-    if not disclosure.records_per_level:
+    if kind == "counts" or not disclosure.records_per_level:
         return levels if records else 0
     most = min(records // disclosure.records_per_level, tail_levels(records, kind=kind))
     return min(levels, max(most, 1))
@@ -48,13 +49,13 @@ def smallest_cell(disclosure: Disclosure, *, kind: Kind = "quantile") -> int:
     """Return the number of records from which a cell is sent: all smaller ones are withheld.
 
     It is ``minimum_cell``, or the smallest number that leaves five records in the tails of a
-    single value where that is larger.
+    single value where that is larger; counts have no tails.
 
     Examples
     --------
     >>> smallest_cell(Disclosure()), smallest_cell(Disclosure(minimum_cell=3))
     (11, 9)
     """
-    if not disclosure.records_per_level:
+    if kind == "counts" or not disclosure.records_per_level:
         return disclosure.minimum_cell
     return max(disclosure.minimum_cell, 2 * TAIL - 1 if kind == "quantile" else TAIL)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedparity.errors import OptionError
+from fedparity.sketches.kinds import Kind
 
-__all__ = ["Disclosure"]
+__all__ = ["Disclosure", "default_rounding"]
 
 _MOST_RECORDS = 10**12
 """More than any silo holds, as in a cell's count."""
@@ -28,8 +29,9 @@ class Disclosure:
     records_per_level : int, default 10
         The k of a cell of n records is cut to n // ``records_per_level``, and further if fewer
         than five records would lie in a tail; 0 turns both rules off.
-    rounding : float, default 0.001
-        Values are rounded to multiples of this share of the score range; 0 turns the rule off.
+    rounding : float, optional
+        Values are rounded to multiples of this share of the score range; 0 turns the rule off. A
+        plan states the default of its sketch, see :func:`default_rounding`.
 
     Raises
     ------
@@ -38,19 +40,19 @@ class Disclosure:
 
     Examples
     --------
-    >>> Disclosure(minimum_cell=20).to_dict()
-    {'minimum_cell': 20, 'records_per_level': 10, 'rounding': 0.001}
+    >>> Disclosure(minimum_cell=20, rounding=0.01).to_dict()
+    {'minimum_cell': 20, 'records_per_level': 10, 'rounding': 0.01}
     """
 
     minimum_cell: int = 11
     records_per_level: int = 10
-    rounding: float = 0.001
+    rounding: float | None = None
 
     def __post_init__(self) -> None:
         settled = {
             "minimum_cell": _whole("minimum_cell", self.minimum_cell, least=1),
             "records_per_level": _whole("records_per_level", self.records_per_level, least=0),
-            "rounding": _share(self.rounding),
+            "rounding": None if self.rounding is None else _share(self.rounding),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
@@ -60,13 +62,30 @@ class Disclosure:
         """Return no rule at all, for data that do not leave the building."""
         return cls(minimum_cell=1, records_per_level=0, rounding=0.0)
 
-    def to_dict(self) -> dict[str, int | float]:
+    def to_dict(self) -> dict[str, int | float | None]:
         """Return the rules as a plan's ``[disclosure]`` table holds them."""
         return {
             "minimum_cell": self.minimum_cell,
             "records_per_level": self.records_per_level,
             "rounding": self.rounding,
         }
+
+
+def default_rounding(sketch: Kind, *, stepped: bool) -> float:
+    """Return the rounding of a sketch where the rules state none, as a share of the score range.
+
+    A mean gives away more of a record than a quantile does to whoever knows all others, so it is
+    rounded more. Quantiles of scores on a public grid are points of it, and stay there; counts at
+    its points are protected by merging.
+
+    Examples
+    --------
+    >>> default_rounding("mean", stepped=True), default_rounding("quantile", stepped=False)
+    (0.005, 0.001)
+    """
+    if sketch == "mean":
+        return 0.005
+    return 0.0 if stepped or sketch == "counts" else 0.001
 
 
 def _whole(name: str, value: object, *, least: int) -> int:

@@ -1,4 +1,4 @@
-"""Rounding of released values to a public grid."""
+"""Rounding of released numbers to public grids."""
 
 from __future__ import annotations
 
@@ -7,15 +7,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["round_values", "rounding_error"]
+__all__ = [
+    "SHARED",
+    "decimal",
+    "largest_mean_square",
+    "mean_square_error",
+    "mean_square_step",
+    "round_mean_square",
+    "round_to_points",
+    "round_values",
+    "rounding_error",
+    "score_points",
+    "whole_steps",
+]
 
 _EXACT = 2**53
 """Whole numbers up to here are floats, and the quotient of two is rounded once."""
 _NEAR_TIE = 1e-4
 """Nearer to a tie than this, a float's position between two points of the grid is not trusted."""
+SHARED = 10
+"""The mean square is rounded so that it tells no more of a record than a mean of so many does."""
 
 
 def round_values(
@@ -43,9 +58,8 @@ def round_values(
     """
     if not rounding:
         return values
-    grid = _Grid.of(score_range, rounding)
-    rounded = grid.fast(values) if grid.fits else grid.exact(values)
-    return np.clip(rounded, *score_range) + 0.0  # no negative zero
+    low, high = map(decimal, score_range)
+    return _Grid.of(score_range, decimal(rounding) * (high - low)).nearest(values, score_range)
 
 
 def rounding_error(score_range: tuple[float, float], rounding: float) -> float:
@@ -62,6 +76,122 @@ def rounding_error(score_range: tuple[float, float], rounding: float) -> float:
     return rounding * (high - low) / 2 + 4 * math.ulp(max(abs(low), abs(high)))
 
 
+def whole_steps(score_range: tuple[float, float], step: float) -> int | None:
+    """Return how many steps the range is long, or None if that is not a whole number.
+
+    All three numbers are read as the decimals they print as.
+
+    Examples
+    --------
+    >>> whole_steps((1.0, 10.0), 1.0), whole_steps((0.0, 1.0), 0.1), whole_steps((0.0, 1.0), 0.3)
+    (9, 10, None)
+    """
+    low, high = map(decimal, score_range)
+    steps = (high - low) / decimal(step)
+    return int(steps) if steps.denominator == 1 else None
+
+
+def score_points(score_range: tuple[float, float], step: float) -> FloatArray:
+    """Return the scores low, low + step, ... up to high: the float of each decimal number.
+
+    Examples
+    --------
+    >>> score_points((0.0, 0.5), 0.1)
+    array([0. , 0.1, 0.2, 0.3, 0.4, 0.5])
+    """
+    grid = _Grid.of(score_range, decimal(step))
+    return grid.points(np.arange((grid.high - grid.low) // grid.step + 1))
+
+
+def round_to_points(
+    values: FloatArray, score_range: tuple[float, float], step: float
+) -> FloatArray:
+    """Return the nearest of the :func:`score_points` to each value in the range.
+
+    Examples
+    --------
+    >>> round_to_points(np.array([0.1 + 0.2, 0.44]), (0.0, 1.0), 0.1).tolist()
+    [0.3, 0.4]
+    """
+    return _Grid.of(score_range, decimal(step)).nearest(values, score_range)
+
+
+def round_mean_square(
+    value: float,
+    *,
+    values: FloatArray,
+    count: float,
+    score_range: tuple[float, float],
+    rounding: float,
+) -> float:
+    r"""Return the mean square of a cell moved to a multiple of its step.
+
+    The step is :math:`20 \, \rho (b - a) w / n`, where w is the farthest that a record can be from
+    the value of its bin: bins follow each other, so no record lies beyond the values of the bins
+    beside its own, or beyond the ends of the range. Whoever knows all records but one, and all
+    bins, finds from the sum of the squares that :math:`(x - v)^2` lies in an interval of length
+    :math:`20 \rho (b - a) w`; with :math:`|x - v| \le w` that is :math:`10 \rho (b - a)` of x at least, as
+    from the rounded mean of ten records. The step depends only on what the message says anyway.
+
+    Parameters
+    ----------
+    value : float
+        The mean squared distance of the records from the values of their bins.
+    values : array of k numbers
+        The bin means as they are sent.
+    count : float
+        The n: the cell's number of records, or what its weights amount to.
+    score_range : pair of numbers
+        The public bounds a and b.
+    rounding : float
+        The share :math:`\rho` of the range; 0 leaves the value as it is.
+
+    Examples
+    --------
+    >>> values = np.array([0.25, 0.5, 0.75])
+    >>> step = dict(values=values, count=30, score_range=(0.0, 1.0), rounding=0.005)
+    >>> round(round_mean_square(0.0123, **step), 9)
+    0.012625
+    """
+    step = float(mean_square_step(values, count, score_range, rounding))
+    return round(value / step) * step if step else value
+
+
+def mean_square_error(
+    *, values: FloatArray, count: float, score_range: tuple[float, float], rounding: float
+) -> float:
+    """Return how far from the true one a rounded mean square may be: half a step, rounded upwards."""
+    step = float(mean_square_step(values, count, score_range, rounding))
+    low, high = score_range
+    return step / 2 + 4 * math.ulp((high - low) ** 2) if step else 0.0
+
+
+def largest_mean_square(
+    *, values: FloatArray, count: float, score_range: tuple[float, float], rounding: float
+) -> float:
+    """Return the largest mean square that can be sent: a quarter of the squared range, rounded."""
+    low, high = score_range
+    error = mean_square_error(
+        values=values, count=count, score_range=score_range, rounding=rounding
+    )
+    return (high - low) ** 2 / 4 + rounding_error(score_range, rounding) ** 2 + error
+
+
+def mean_square_step(
+    values: FloatArray,
+    count: float,
+    score_range: tuple[float, float],
+    rounding: float,
+    *,
+    shared: float = SHARED,
+) -> FloatArray:
+    """Return the step of the mean square for the values in the last axis; 0 if there is no rounding."""
+    low, high = score_range
+    gaps = np.diff(values, prepend=low, append=high).max(axis=-1)
+    farthest = np.minimum(gaps + rounding_error(score_range, rounding), high - low)
+    return np.asarray(2 * shared * rounding * (high - low) * farthest / count)
+
+
 @dataclass(frozen=True)
 class _Grid:
     """The points low + i·step, as whole numbers over a common denominator."""
@@ -72,9 +202,8 @@ class _Grid:
     denominator: int
 
     @classmethod
-    def of(cls, score_range: tuple[float, float], rounding: float) -> _Grid:
-        low, high, share = (_decimal(number) for number in (*score_range, rounding))
-        step = share * (high - low)
+    def of(cls, score_range: tuple[float, float], step: Fraction) -> _Grid:
+        low, high = map(decimal, score_range)
         denominator = math.lcm(low.denominator, high.denominator, step.denominator)
         low, high, step = low * denominator, high * denominator, step * denominator
         return cls(int(low), int(high), int(step), denominator)
@@ -84,6 +213,20 @@ class _Grid:
         """Whether floats hold the whole numbers, and positions to far below ``_NEAR_TIE``."""
         largest = max(abs(self.low), abs(self.high)) + self.step
         return max(largest, self.denominator) < _EXACT and largest < self.step << 32
+
+    def nearest(self, values: FloatArray, score_range: tuple[float, float]) -> FloatArray:
+        """Round to the points, and to an end of the range what would be moved beyond it."""
+        rounded = self.fast(values) if self.fits else self.exact(values)
+        return np.clip(rounded, *score_range) + 0.0  # no negative zero
+
+    def points(self, steps: npt.NDArray[np.int64]) -> FloatArray:
+        """Return the points that are so many steps above the lowest."""
+        if self.fits:
+            return (self.low + steps * self.step) / self.denominator
+        numbers = [
+            Fraction(self.low + step * self.step, self.denominator) for step in steps.tolist()
+        ]
+        return np.array([float(number) for number in numbers])
 
     def fast(self, values: FloatArray) -> FloatArray:
         """Round all values at once, and those near a tie one by one."""
@@ -97,10 +240,10 @@ class _Grid:
         return np.array([self._nearest(value) for value in values.tolist()], dtype=np.float64)
 
     def _nearest(self, value: float) -> float:
-        steps = round((_decimal(value) * self.denominator - self.low) / self.step)
+        steps = round((decimal(value) * self.denominator - self.low) / self.step)
         return float(Fraction(self.low + steps * self.step, self.denominator))
 
 
-def _decimal(number: float) -> Fraction:
-    """The decimal number that a float prints as."""
+def decimal(number: float) -> Fraction:
+    """Return the decimal number that a float prints as."""
     return Fraction(repr(float(number)))

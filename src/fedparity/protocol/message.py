@@ -17,6 +17,7 @@ from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import is_name, typed_label
 from fedparity.protocol.message_reading import SCHEMA, decode_message
+from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_fields import as_number, as_whole
 from fedparity.protocol.sketched_cell import SketchedCell
 from fedparity.protocol.strict_json import LARGEST
@@ -46,7 +47,7 @@ class SiloSketch:
     plan : str
         The digest of the plan that it answers.
     silo : str
-    kind : "quantile", "mean" or "histogram"
+    kind : "mean", "quantile", "counts" or "histogram"
     cells : sequence of SketchedCell, or of HistogramCell
         One for each group of the plan, in the plan's order.
     rows_dropped : int, default 0
@@ -180,18 +181,16 @@ class SiloSketch:
         """The groups, in the order of their cells."""
         return tuple(cell.group for cell in self.cells)
 
-    def released(self, *, value_error: float = 0.0) -> dict[tuple[str, Group], Cell]:
+    def released(self, plan: Plan) -> dict[tuple[str, Group], Cell]:
         """Return the cells that have values, by silo and group, as a federation takes them.
 
-        ``value_error`` is how far a value may be from the one computed, if the silo rounds.
-
-        None of a noisy histogram: :func:`fedparity.audit` makes laws of those.
+        The plan says how far its rules may have moved a number. None of a noisy histogram:
+        :func:`fedparity.audit` makes laws of those.
         """
         released: dict[tuple[str, Group], Cell] = {}
         for cell in self.cells:
-            if isinstance(cell, SketchedCell) and self.kind != "histogram":
-                found = cell.to_cell(self.kind, value_error=value_error)
-                released |= {} if found is None else {(self.silo, cell.group): found}
+            found = cell.to_cell(plan) if isinstance(cell, SketchedCell) else None
+            released |= {} if found is None else {(self.silo, cell.group): found}
         return released
 
     def __eq__(self, other: object) -> bool:
@@ -214,7 +213,9 @@ def _check_texts(sketch: SiloSketch) -> None:
     if not is_name(sketch.silo):
         raise MessageError.field("silo", "a name on one line", sketch.silo)
     if sketch.kind not in (*get_args(Kind), "histogram"):
-        raise MessageError.field("kind", '"quantile", "mean" or "histogram"', sketch.kind)
+        raise MessageError.field(
+            "kind", '"mean", "quantile", "counts" or "histogram"', sketch.kind
+        )
     if not is_name(sketch.software):
         raise MessageError.field("software", "a text on one line", sketch.software)
 
@@ -233,7 +234,22 @@ def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCe
         if label in seen:
             raise MessageError.group_twice(cell.group)
         seen.add(label)
+        if isinstance(cell, SketchedCell) and cell.values is not None:
+            _check_fields_of(cell, kind)
     return kept
+
+
+def _check_fields_of(cell: SketchedCell, kind: str) -> None:
+    """Raise unless a released cell has the fields of its kind."""
+    if (cell.counts is not None) != (kind == "counts"):
+        raise MessageError.contradiction(
+            cell.group, "has counts in another kind, or none in its own"
+        )
+    needed = kind == "mean" and not cell.rank_error
+    if (needed and cell.mean_square is None) or (kind != "mean" and cell.mean_square is not None):
+        raise MessageError.contradiction(
+            cell.group, "has a mean square without bin means, or bin means without it"
+        )
 
 
 def _checked_guarantee(guarantee: object) -> FrozenMapping[Any]:

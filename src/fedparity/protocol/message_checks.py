@@ -7,6 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from fedparity.errors import MessageError
+from fedparity.laws.arrays import FloatArray
+from fedparity.privacy.merging import run_minimum
+from fedparity.privacy.rounding import largest_mean_square
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import typed_label
 from fedparity.protocol.message import SiloSketch
@@ -38,7 +41,8 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
     """Raise unless a message answers the plan.
 
     Its plan digest, its silo, its signature if the plan has keys, its kind, its groups, the
-    rules that it says were applied, and in each cell the number of levels and the range.
+    rules that it says were applied, and in each cell the number of levels and of thresholds, the
+    range, the points of the grid, and the mean square.
 
     Raises
     ------
@@ -80,15 +84,61 @@ def _check_guarantee(plan: Plan, sketch: SiloSketch) -> None:
 
 
 def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
-    if cell.levels > plan.levels:
-        raise MessageError.too_many_levels(silo, cell.group, cell.levels, plan.levels)
+    if cell.levels > plan.most_values:
+        raise MessageError.too_many_levels(silo, cell.group, cell.levels, plan.most_values)
     if cell.count == 0 and plan.disclosure.minimum_cell > 1:
         raise MessageError.shows_empty(silo, cell.group, plan.disclosure.minimum_cell)
+    if cell.values is None:
+        return
     lowest, highest = plan.score_range
     values = cell.values
-    if values is not None and (values[0] < lowest or values[-1] > highest):
+    if values[0] < lowest or values[-1] > highest:
         outside = int(np.count_nonzero((values < lowest) | (values > highest)))
         raise MessageError.outside_range(silo, cell.group, outside)
+    if len(cell.above) != len(plan.thresholds):
+        raise MessageError.other_thresholds(
+            silo, cell.group, len(cell.above), len(plan.thresholds)
+        )
+    if cell.effective is None:
+        _check_differences(plan, silo, cell)
+    if plan.score_step is not None and plan.sketch != "mean":
+        _check_points(plan, silo, cell, values)
+    if cell.mean_square is not None:
+        _check_mean_square(plan, silo, cell, values, cell.mean_square)
+
+
+def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    """Raise if a number of records below the minimum is sent, or a difference of two."""
+    stated = [number for number in cell.above if number is not None]
+    least = plan.disclosure.minimum_cell
+    if stated and least > 1 and min(-np.diff([cell.count or 0, *stated, 0])) < least:
+        raise MessageError.below_minimum(silo, cell.group, least)
+    least = run_minimum(plan.disclosure)
+    if cell.counts is not None and cell.levels > 1 and least > 1 and cell.counts.min() < least:
+        raise MessageError.small_run(silo, cell.group, least)
+
+
+def _check_points(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray) -> None:
+    """Raise unless every value is a point of the grid, and the runs of counts reach its top."""
+    points = plan.score_points
+    off = int(np.count_nonzero(points[np.searchsorted(points, values)] != values))
+    if off:
+        raise MessageError.off_grid(silo, cell.group, off)
+    if cell.counts is not None and values[-1] != points[-1]:
+        raise MessageError.contradiction(cell.group, "has counts that end below the highest score")
+
+
+def _check_mean_square(
+    plan: Plan, silo: str, cell: SketchedCell, values: FloatArray, mean_square: float
+) -> None:
+    largest = largest_mean_square(
+        values=values,
+        count=cell.amount,
+        score_range=plan.score_range,
+        rounding=plan.rounding,
+    )
+    if mean_square > largest:
+        raise MessageError.mean_square_too_large(silo, cell.group)
 
 
 def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:

@@ -14,7 +14,8 @@ _FIELDS = frozenset(
     ("schema", "plan", "silo", "kind", "cells", "rows_dropped", "guarantee", "software")
 )
 _OPTIONAL = frozenset(("signature",))
-_CELL_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
+_HISTOGRAM_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
+_CELL_FIELDS = _HISTOGRAM_FIELDS | {"effective", "counts", "mean_square", "above"}
 
 
 def decode_message(data: bytes) -> dict[str, Any]:
@@ -36,8 +37,9 @@ def decode_message(data: bytes) -> dict[str, Any]:
     cells = message["cells"]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise MessageError.field("cells", "a list of objects", cells)
+    expected = _HISTOGRAM_FIELDS if message["kind"] == "histogram" else _CELL_FIELDS
     for cell in cells:
-        _check_fields("a cell", cell.keys(), _CELL_FIELDS)
+        _check_fields("a cell", cell.keys(), expected)
         if cell["levels"] is None:
             raise MessageError.field("levels", "a whole number of at least 0", None)
     del message["schema"]

@@ -8,19 +8,23 @@ from functools import cached_property
 from typing import Any, Literal
 
 from fedparity.errors import PlanError
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.histograms import Grid
+from fedparity.privacy.rounding import score_points
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.digests import digest_of
 from fedparity.protocol.files import Path, write_whole
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import json_label, typed_label
-from fedparity.protocol.plan_fields import SCHEMA
+from fedparity.protocol.plan_fields import SCHEMA, Favorable, ReviewUnit
 from fedparity.protocol.plan_reading import read_plan_text, settled_document, settled_text
 from fedparity.protocol.plan_writing import plan_toml
 from fedparity.protocol.privacy_terms import PrivacyTerms
 from fedparity.protocol.settling import settle
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_LEVELS
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["Plan"]
 
@@ -40,13 +44,26 @@ class Plan:
         intersection. Distinct by their text, to which a table's labels are compared.
     score_range : (float, float)
         The lowest and the highest score that the score can have by definition.
+    score_step : float, optional
+        Scores lie on a public grid: the lowest plus whole steps, up to the highest.
     levels : int, default 100
         The k of a sketch; the disclosure rules may give a small cell fewer.
-    sketch : "quantile" or "mean"
-    estimator : "grid" or "exact"
+    sketch : "mean", "quantile" or "counts", optional
+        Means of the scores between quantiles, quantiles, or the number of records at each score
+        there can be. If absent, counts where ``score_step`` leaves no more scores than ``levels``,
+        else means.
+    estimator : "exact" or "grid"
+    thresholds : sequence of float
+        Scores at which records are counted on both sides, in increasing order; a score equal to a
+        threshold is above it.
+    favorable : "above" or "below"
+        On which side of a threshold it is good to be.
     order : 1 or 2
     review_level : float, optional
-        The disparity :math:`G_p` that the verdict compares with; no verdict without.
+        What the verdict compares the disparity with; no verdict without.
+    review_unit : "points", "share", "sd" or "squared"
+        What the review level speaks of: :math:`W_2` of the worst pair of groups, in score points, as
+        a share of the range or in standard deviations; or the disparity :math:`G_p` itself.
     trim : float in [0, 0.5)
     silos : sequence of str, optional
         The roster: a silo of it that sends nothing is reported, any other is refused.
@@ -67,8 +84,10 @@ class Plan:
     Examples
     --------
     >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
-    >>> plan.levels, plan.disclosure.minimum_cell
-    (100, 11)
+    >>> plan.levels, plan.sketch, plan.disclosure.minimum_cell
+    (100, 'mean', 11)
+    >>> Plan(title="Deciles", groups=("A", "B"), score_range=(1, 10), score_step=1).sketch
+    'counts'
     >>> Plan.from_toml(plan.to_toml()) == plan
     True
     """
@@ -76,11 +95,15 @@ class Plan:
     title: str
     groups: Sequence[Group]
     score_range: tuple[float, float]
-    levels: int = 100
-    sketch: Literal["quantile", "mean"] = "quantile"
-    estimator: Literal["grid", "exact"] = "grid"
+    score_step: float | None = None
+    levels: int = DEFAULT_LEVELS
+    sketch: Kind = None  # type: ignore[assignment]  # always stated once built
+    estimator: Literal["grid", "exact"] = DEFAULT_ESTIMATOR
+    thresholds: Sequence[float] = ()
+    favorable: Favorable = "above"
     order: Literal[1, 2] = 2
     review_level: float | None = None
+    review_unit: ReviewUnit = "points"
     trim: float = 0.0
     silos: Sequence[str] | None = None
     disclosure: Disclosure = Disclosure()  # noqa: RUF009 -- frozen
@@ -133,11 +156,15 @@ class Plan:
             "title": self.title,
             "groups": [json_label(group) for group in self.groups],
             "score_range": list(self.score_range),
+            "score_step": self.score_step,
             "levels": self.levels,
             "sketch": self.sketch,
             "estimator": self.estimator,
+            "thresholds": list(self.thresholds),
+            "favorable": self.favorable,
             "order": self.order,
             "review_level": self.review_level,
+            "review_unit": self.review_unit,
             "trim": self.trim,
             "silos": None if self.silos is None else list(self.silos),
             "disclosure": self.disclosure.to_dict(),
@@ -175,8 +202,33 @@ class Plan:
         """What the groups of a message are compared with."""
         return [typed_label(group) for group in self.groups]
 
+    @cached_property
+    def score_points(self) -> FloatArray:
+        """The scores there can be: the float of each decimal point of the grid.
+
+        Raises
+        ------
+        PlanError
+            If the plan has no ``score_step``.
+        """
+        if self.score_step is None:
+            raise PlanError.no_points()
+        points = score_points(self.score_range, self.score_step)
+        points.flags.writeable = False
+        return points
+
     @property
-    def message_kind(self) -> Literal["quantile", "mean", "histogram"]:
+    def most_values(self) -> int:
+        """How many values a cell can have: the levels, or the points at which records are counted."""
+        return self.score_points.size if self.sketch == "counts" else self.levels
+
+    @property
+    def rounding(self) -> float:
+        """The share of the score range to which values are rounded; 0 if they are not."""
+        return self.disclosure.rounding or 0.0
+
+    @property
+    def message_kind(self) -> Kind | Literal["histogram"]:
         """What the values of a silo's message are: those of the sketch, or noisy counts."""
         return self.sketch if self.privacy is None else "histogram"
 
@@ -186,6 +238,8 @@ class Plan:
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
+        if self.score_step is not None:
+            return Grid.of_points(self.score_points, bins=terms.bins, edges=terms.edges)
         return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
 
     @property

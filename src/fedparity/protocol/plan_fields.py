@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, get_args
 
 from fedparity.errors import PlanError
 from fedparity.laws.labels import Group
 from fedparity.protocol.canonical import LARGEST_INTEGER
 from fedparity.protocol.labels import LONGEST_NAME, as_group, group_text, is_name
+from fedparity.sketches.kinds import Kind
 
 __all__ = [
     "EXAMPLES",
     "MOST_LEVELS",
+    "MOST_POINTS",
+    "MOST_THRESHOLDS",
     "MOST_VALUES",
     "SCALARS",
     "SCHEMA",
+    "Favorable",
+    "ReviewUnit",
     "as_number",
     "as_whole",
     "group_labels",
@@ -25,9 +31,17 @@ __all__ = [
     "roster",
 ]
 
+Favorable: TypeAlias = Literal["above", "below"]
+"""On which side of a threshold it is good to be; a score equal to it is above."""
+ReviewUnit: TypeAlias = Literal["points", "share", "sd", "squared"]
+"""What a review level is compared with: W_2 of the worst pair, in score ``points``, as a ``share`` of
+the range or in standard deviations of the score (``sd``); or the disparity G_p, a ``squared`` one."""
+
 SCHEMA = "fedparity/plan/1"
 MOST_GROUPS = 1000
 MOST_LEVELS = 100_000
+MOST_POINTS = 100_000
+MOST_THRESHOLDS = 20
 MOST_SILOS = 100_000
 MOST_VALUES = 2_000_000
 """Values of one message: its bytes then stay below what a reader accepts."""
@@ -124,6 +138,21 @@ def score_range(value: object) -> tuple[float, float]:
     )
 
 
+def thresholds(value: object) -> tuple[float, ...]:
+    """Return the scores at which records are counted on both sides; they increase."""
+    numbers = [as_number(item) for item in value] if isinstance(value, list | tuple) else [None]
+    kept = tuple(number for number in numbers if number is not None)
+    increasing = all(low < high for low, high in pairwise(kept))
+    if not (len(kept) == len(numbers) <= MOST_THRESHOLDS and increasing):
+        raise PlanError.wrong(
+            "thresholds",
+            f"a list of at most {MOST_THRESHOLDS} numbers that increase",
+            value,
+            fix="write the scores from which on a decision changes, such as thresholds = [5.0].",
+        )
+    return kept
+
+
 def trim(value: object) -> float:
     """Return the share of levels left out at each end."""
     number = as_number(value)
@@ -190,11 +219,15 @@ SCALARS: Mapping[str, Callable[[object], Any]] = {
     "title": title,
     "groups": group_labels,
     "score_range": score_range,
+    "score_step": positive("score_step", 0.01),
     "levels": whole("levels", 1, MOST_LEVELS, 100),
-    "sketch": one_of("sketch", "quantile", "mean"),
+    "sketch": one_of("sketch", *get_args(Kind)),
     "estimator": one_of("estimator", "grid", "exact"),
+    "thresholds": thresholds,
+    "favorable": one_of("favorable", *get_args(Favorable)),
     "order": one_of("order", 1, 2),
-    "review_level": positive("review_level", 0.02),
+    "review_level": positive("review_level", 0.5),
+    "review_unit": one_of("review_unit", *get_args(ReviewUnit)),
     "trim": trim,
     "silos": roster,
 }

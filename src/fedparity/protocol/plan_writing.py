@@ -12,11 +12,15 @@ _WIDTH = 95
 _COMMENTS = {
     "groups": "labels, in reporting order",
     "score_range": "public, never read from data",
+    "score_step": "scores lie on this grid, from the lowest on",
     "levels": "k: values per cell, at most",
-    "sketch": 'or "mean"',
-    "estimator": 'or "exact"',
+    "sketch": '"mean", "quantile" or "counts"',
+    "estimator": '"exact" or "grid"',
+    "thresholds": "records are counted on both sides; equal is above",
+    "favorable": '"above" or "below" a threshold',
     "order": "p of W_p: 1 or 2",
     "review_level": "what the verdict compares the disparity with",
+    "review_unit": '"points", "share", "sd": W_2 of the worst pair; "squared": G_p',
     "trim": "share of levels left out at each end",
     "silos": "the roster: then missing ones are reported, and others refused",
     "minimum_cell": "a cell with fewer records is withheld",
@@ -33,7 +37,9 @@ _COMMENTS = {
     "honest": "silos whose noise must suffice",
 }
 _OMITTED = {
-    "review_level": "# review_level = 0.02",
+    "score_step": "# score_step = 0.01",
+    "thresholds": "# thresholds = [0.5]",
+    "review_level": "# review_level = 0.05",
     "silos": '# silos = ["aurora", "bayside"]',
 }
 _TABLES = {
@@ -56,7 +62,7 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for key, value in document.items():
         if key in _TABLES:
             continue
-        if value is None:
+        if value is None or value == []:
             yield _commented(_OMITTED[key], key)
         else:
             yield from _entry(key, value)

@@ -10,9 +10,10 @@ from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.base64_bytes import decode_base64
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import LONGEST_NAME, is_name
-from fedparity.protocol.plan_fields import EXAMPLES, MOST_VALUES, SCALARS, as_whole
+from fedparity.protocol.plan_fields import EXAMPLES, SCALARS, as_whole
 from fedparity.protocol.privacy_settling import settle_terms
 from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms
+from fedparity.protocol.score_settling import settle_scores
 
 __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 
@@ -50,6 +51,7 @@ def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
             _settle_table(key, value, settled, problems)
         else:
             problems.append(Problem((key,), _unknown(key, (*SCALARS, *_TABLES))))
+    problems += _scores_at_odds(settled)
     problems += _at_odds(settled)
     problems += _privacy_at_odds(settled)
     return settled, problems
@@ -96,6 +98,8 @@ def _disclosure(table: Mapping[str, Any], problems: list[Problem]) -> Disclosure
     settled: dict[str, Any] = {}
     for name, value in _entries(table, problems):
         path = ("disclosure", name)
+        if name == "rounding" and value is None:
+            continue  # the plan states the default of its sketch
         if name in _DISCLOSURE_KEYS:
             _try(_rule(name), value, path, settled, problems)
         else:
@@ -179,13 +183,16 @@ def _total(value: object) -> int:
     return number
 
 
+def _scores_at_odds(settled: dict[str, Any]) -> list[Problem]:
+    """State the defaults that follow from the scores, or return what is wrong with them."""
+    stated, mistakes = settle_scores(settled)
+    settled.update(stated)
+    return [Problem(mistake.path, mistake.error) for mistake in mistakes]
+
+
 def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
     """The mistakes of keys that are right one by one."""
-    problems = []
-    groups, levels = len(settled.get("groups", ())), settled.get("levels", 1)
-    if groups * levels > MOST_VALUES:
-        error = PlanError.too_many_values(groups, levels, MOST_VALUES)
-        problems.append(Problem(("levels",), error))
+    problems: list[Problem] = []
     silos = set(settled.get("silos", ()))
     for table in ("keys", "totals"):
         for silo in settled.get(table, ()):
@@ -206,6 +213,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         silos=None if silos is None else len(silos),
         groups=len(settled.get("groups", ())),
         score_range=settled.get("score_range"),
+        score_step=settled.get("score_step"),
     )
     return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy.typing as npt
 from fedparity.errors import MessageError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.privacy.rounding import mean_square_error, rounding_error
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.labels import as_group, json_label
-from fedparity.protocol.plan_fields import as_number, as_whole
+from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_fields import MOST_THRESHOLDS, as_number, as_whole
 from fedparity.sketches.cell import Cell
-from fedparity.sketches.kinds import Kind
 
 __all__ = ["SketchedCell", "Withheld"]
 
@@ -26,11 +28,13 @@ another that has."""
 
 _MOST_RECORDS = 10**12
 _NUMBERS = {int, float}
+_SUMMED = 1e-9
+"""How far sums of weights in floats may be apart, as a share."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SketchedCell:
-    """What a message says of one group; valid once built.
+    r"""What a message says of one group; valid once built.
 
     One of three things: a count with its values; a count of 0 and no values, where the silo has
     no record of the group; or no count and no values, and why they are withheld.
@@ -41,7 +45,19 @@ class SketchedCell:
     count : int or float or None
         Number of records, or their total weight.
     values : array or None
-        The quantiles or bin means, in increasing order.
+        The quantiles or bin means, in increasing order; or, where records are counted, the highest
+        score of each run of scores.
+    effective : int or None
+        How many equally weighted records the weights amount to, :math:`\lfloor W^2 / \sum_i w_i^2
+        \rfloor`; None without weights.
+    counts : array or None
+        Records of each run of scores, or their weight: a run is what lies above the value before it
+        up to its own.
+    mean_square : float or None
+        The mean squared distance of the records from the values of their bins, rounded.
+    above : sequence of numbers or None
+        For each threshold of the plan the records at or above it, or their weight; None where
+        that is not sent.
     levels : int, optional
         How many values there are; counted if absent.
     rank_error : float, default 0
@@ -50,7 +66,9 @@ class SketchedCell:
 
     Examples
     --------
-    >>> SketchedCell(group="A", count=40, values=[0.1, 0.5])
+    >>> SketchedCell(group="A", count=40, values=[0.1, 0.5], mean_square=0.02, above=[17])
+    SketchedCell('A', count=40, levels=2)
+    >>> SketchedCell(group="A", count=40, values=[4.0, 10.0], counts=[18, 22])
     SketchedCell('A', count=40, levels=2)
     >>> SketchedCell.kept_back("B", "small")
     SketchedCell('B', withheld='small')
@@ -59,6 +77,10 @@ class SketchedCell:
     group: Group
     count: int | float | None
     values: FloatArray | None
+    effective: int | None = None
+    counts: npt.NDArray[Any] | None = None
+    mean_square: float | None = None
+    above: Sequence[int | float | None] = ()
     levels: int = None  # type: ignore[assignment]  # always a number once built
     rank_error: float = 0.0
     withheld: Withheld | None = None
@@ -72,6 +94,10 @@ class SketchedCell:
             "group": group,
             "count": _checked_count(self.count),
             "values": values,
+            "effective": _checked_effective(self.effective),
+            "counts": None if self.counts is None else _checked_counts(self.counts, group),
+            "mean_square": _checked_mean_square(self.mean_square),
+            "above": _checked_above(self.above, group),
             "levels": size if stated is None else _checked_levels(stated, size, group),
             "rank_error": _checked_rank_error(self.rank_error),
         }
@@ -86,14 +112,46 @@ class SketchedCell:
                 raise MessageError.field(
                     "withheld", '"small", "complementary" or null', self.withheld
                 )
-            if self.count is not None or self.values is not None or self.rank_error:
+            if self.count is not None or self.values is not None or self._details:
                 raise self._contradiction("is withheld, but states numbers")
         elif self.count is None:
             raise self._contradiction("has no count, and does not say why")
         elif (self.count == 0) != (self.values is None):
             raise self._contradiction("has a count without values, or values without a count")
-        elif self.values is None and self.rank_error:
-            raise self._contradiction("has no values, but an error of their rank")
+        elif self.values is None and self._details:
+            raise self._contradiction("has no values, but numbers that go with them")
+        elif self.counts is not None:
+            self._check_counts(self.counts, self.count)
+        self._check_above()
+
+    @property
+    def amount(self) -> float:
+        """The number of records, or what their weights amount to; 0 where there is none."""
+        return (self.count or 0.0) if self.effective is None else float(self.effective)
+
+    @property
+    def _details(self) -> bool:
+        """Whether there is a number beyond the count and the values."""
+        others = (self.effective, self.counts, self.mean_square)
+        return bool(self.rank_error or self.above) or any(each is not None for each in others)
+
+    def _check_counts(self, counts: npt.NDArray[Any], count: float) -> None:
+        """Raise unless there is one count for each value, and they sum to that of the cell."""
+        if counts.size != self.levels:
+            raise MessageError.wrong_length(self.group, counts.size, self.levels)
+        if self.mean_square is not None or self.rank_error:
+            raise self._contradiction("has counts, but a mean square or an error of ranks too")
+        if not _same(counts.sum().item(), count):
+            raise self._contradiction("has counts that do not sum to its count")
+        if self.values is not None and (np.diff(self.values) <= 0).any():
+            raise self._contradiction("has counts at values that do not increase")
+
+    def _check_above(self) -> None:
+        """Raise unless the counts at thresholds are part of the count, and do not increase."""
+        stated = [number for number in self.above if number is not None]
+        falling = [self.count or 0, *stated]
+        if any(low > high and not _same(low, high) for high, low in pairwise(falling)):
+            raise self._contradiction("has more records above a threshold than above a lower one")
 
     def _contradiction(self, what: str) -> MessageError:
         return MessageError.contradiction(self.group, what)
@@ -102,11 +160,6 @@ class SketchedCell:
     def read(cls, fields: Mapping[str, Any]) -> SketchedCell:
         """Return the cell of what JSON holds."""
         return cls(**fields)
-
-    @classmethod
-    def of(cls, group: Group, cell: Cell) -> SketchedCell:
-        """Return a cell as it is released."""
-        return cls(group=group, count=cell.count, values=cell.values, rank_error=cell.rank_error)
 
     @classmethod
     def empty(cls, group: Group) -> SketchedCell:
@@ -118,16 +171,49 @@ class SketchedCell:
         """Return a withheld cell: nothing but the reason."""
         return cls(group=group, count=None, values=None, withheld=reason)
 
-    def to_cell(self, kind: Kind, *, value_error: float = 0.0) -> Cell | None:
-        """Return the cell that estimates read, or None if there are no values."""
+    def to_cell(self, plan: Plan) -> Cell | None:
+        """Return the cell that estimates read under the plan, or None if there are no values.
+
+        It says how far rounding may have moved a number. The records of a run are put at its
+        middle, from which they are at most half its width away.
+        """
         if self.values is None or self.count is None:
             return None
+        above = {
+            threshold: number
+            for threshold, number in zip(plan.thresholds, self.above, strict=True)
+            if number is not None
+        }
+        if self.counts is not None:
+            held = self.counts > 0
+            middles, halves = _runs(self.values, plan.score_points)
+            return Cell(
+                count=self.count,
+                values=middles[held],
+                kind="counts",
+                masses=self.counts[held],
+                value_error=halves[held],
+                effective=self.effective,  # type: ignore[arg-type]
+                above=above,
+            )
+        error = 0.0
+        if self.mean_square is not None:
+            error = mean_square_error(
+                values=self.values,
+                count=self.amount,
+                score_range=plan.score_range,
+                rounding=plan.rounding,
+            )
         return Cell(
             count=self.count,
             values=self.values,
-            kind=kind,
+            kind=plan.sketch,
             rank_error=self.rank_error,
-            value_error=value_error,
+            value_error=rounding_error(plan.score_range, plan.rounding),
+            mean_square=self.mean_square,
+            mean_square_error=error,
+            effective=self.effective,  # type: ignore[arg-type]
+            above=above,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,7 +221,11 @@ class SketchedCell:
         return {
             "group": json_label(self.group),
             "count": self.count,
+            "effective": self.effective,
             "values": None if self.values is None else self.values.tolist(),
+            "counts": None if self.counts is None else self.counts.tolist(),
+            "mean_square": self.mean_square,
+            "above": list(self.above),
             "levels": self.levels,
             "rank_error": self.rank_error,
             "withheld": self.withheld,
@@ -162,14 +252,66 @@ def _checked_group(label: object) -> Group:
     return group
 
 
-def _checked_count(count: object) -> int | float | None:
+def _checked_count(count: object, *, name: str = "count") -> int | float | None:
     """A number of records; a total weight that is whole is an int, as JSON cannot tell."""
     if count is None:
         return None
     number = as_number(count)
     if number is None or not 0 <= number <= _MOST_RECORDS:
-        raise MessageError.field("count", "a number from 0 to 10^12, or null", count)
+        raise MessageError.field(name, "a number from 0 to 10^12, or null", count)
     return int(number) if number.is_integer() else number
+
+
+def _checked_effective(effective: object) -> int | None:
+    if effective is None:
+        return None
+    number = as_whole(effective, 1, _MOST_RECORDS)
+    if number is None:
+        raise MessageError.field("effective", "a whole number of at least 1, or null", effective)
+    return number
+
+
+def _checked_mean_square(mean_square: object) -> float | None:
+    if mean_square is None:
+        return None
+    number = as_number(mean_square)
+    if number is None or number < 0:
+        raise MessageError.field("mean_square", "a number of at least 0, or null", mean_square)
+    return number
+
+
+def _checked_counts(counts: object, group: Group) -> npt.NDArray[Any]:
+    """Counts of runs; whole numbers if all are, as JSON cannot tell."""
+    array = _as_floats(counts, group, name="counts")
+    if not (np.isfinite(array).all() and (array >= 0).all() and (array <= _MOST_RECORDS).all()):
+        expected = f"a list of numbers from 0 to 10^12 (group {group!r})"
+        raise MessageError.field("counts", expected, counts)
+    whole = array.astype(np.int64)
+    kept = whole if (whole == array).all() else array + 0.0
+    kept.flags.writeable = False
+    return kept
+
+
+def _checked_above(above: object, group: Group) -> tuple[int | float | None, ...]:
+    if not isinstance(above, list | tuple) or len(above) > MOST_THRESHOLDS:
+        expected = f"a list of at most {MOST_THRESHOLDS} numbers or nulls (group {group!r})"
+        raise MessageError.field("above", expected, above)
+    return tuple(_checked_count(number, name="above") for number in above)
+
+
+def _same(first: float, second: float) -> bool:
+    """Whether two numbers of records are one, or two weights up to the rounding of their sums."""
+    if isinstance(first, int) and isinstance(second, int):
+        return first == second
+    return abs(first - second) <= _SUMMED * max(abs(first), abs(second))
+
+
+def _runs(ends: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The middle of each run of scores, and half its width."""
+    last = np.searchsorted(points, ends)
+    first = np.append(0, last[:-1] + 1)
+    lowest, highest = points[first], points[last]
+    return (lowest + highest) / 2, (highest - lowest) / 2
 
 
 def _checked_levels(levels: object, size: int, group: Group) -> int:
@@ -199,18 +341,18 @@ def _checked_values(values: object, group: Group) -> FloatArray:
     return array
 
 
-def _as_floats(values: object, group: Group) -> FloatArray:
+def _as_floats(values: object, group: Group, *, name: str = "values") -> FloatArray:
     expected = f"a list of at least one number (group {group!r})"
     if isinstance(values, list | tuple):
         if not values or not _all_numbers(set(map(type, values))):
-            raise MessageError.field("values", expected, values)
+            raise MessageError.field(name, expected, values)
         try:
             return np.array(values, dtype=np.float64)
         except OverflowError:  # an integer beyond the floats, built in Python
             raise MessageError.not_finite(group) from None
     array: npt.NDArray[Any] = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "uif":
-        raise MessageError.field("values", expected, values)
+        raise MessageError.field(name, expected, values)
     return array.astype(np.float64, copy=False)
 
 
