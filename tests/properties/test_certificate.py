@@ -169,6 +169,7 @@ def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
         assert fp.disparity(everyone, sensitive_features=groups, trim=0.1) in outer
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7, 1e8, -1e8, 1e12])
 def test_a_large_offset_costs_no_more_than_the_rounding_of_floats(offset):
     """Scores are counted from the lower end of the range, so only their own rounding is left."""

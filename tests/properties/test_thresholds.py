@@ -215,6 +215,7 @@ def with_counts(federation, data, cuts, random):
     return replace(federation, above=above)
 
 
+@pytest.mark.sampled
 def test_counts_at_thresholds_never_take_a_rate_out_of_its_bracket_and_never_widen_it():
     for seed in range(CASES // 4):
         random, data, federation, options = random_case(seed)
