@@ -31,6 +31,13 @@ BEYOND_A_SCHEMA = {
     "NaN among the values",
     "an infinity among the values",
     "decreasing values",
+    "fewer counts than values",
+    "two runs without a count",
+    "counts of another sum",
+    "counts of weights of another sum",
+    "counts at one value twice",
+    "more above than there are",
+    "more above than below",
     "a signature with a line end",  # $ matches before a line end in Python
 }
 """Mistakes that only the code can find."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
 from fedparity.errors import PlanError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
@@ -234,10 +236,19 @@ class Plan:
 
     @property
     def grid(self) -> Grid:
-        """The bins of the histograms that silos count in a privacy mode."""
+        """The bins of the histograms that silos count in a privacy mode.
+
+        Where scores lie on a grid, bins meet halfway between two of them, and each holds as many
+        as the others, or one more.
+        """
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
+        if terms.edges is None and terms.bins is not None and self.score_step is not None:
+            points = self.score_points
+            first = np.arange(1, terms.bins) * points.size // terms.bins
+            halfway = (points[first - 1] + points[first]) / 2
+            return Grid.of(self.score_range, edges=halfway.tolist())
         return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
 
     @property

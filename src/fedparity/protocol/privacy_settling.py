@@ -30,6 +30,7 @@ def settle_terms(
     silos: int | None,
     groups: int,
     score_range: tuple[float, float] | None,
+    points: int | None = None,
 ) -> tuple[PrivacyTerms, list[TermMistake]]:
     """Return the terms with every default stated, and all that is wrong with them.
 
@@ -41,6 +42,8 @@ def settle_terms(
         The groups of the plan.
     score_range : pair of numbers or None
         None where the plan's is not valid, so that nothing can be compared with it.
+    points : int, optional
+        How many scores there can be, if they lie on a grid: a bin then holds one or more of them.
 
     Examples
     --------
@@ -56,14 +59,14 @@ def settle_terms(
     mistakes = [*_noise_mistakes(terms), *_sum_mistakes(terms, silos)]
     if mistakes:
         return terms, mistakes
-    settled = _with_defaults(terms, silos)
+    settled = _with_defaults(terms, silos, points)
     return settled, [
         *_threshold_mistakes(settled, silos),
-        *_grid_mistakes(settled, groups, score_range),
+        *_grid_mistakes(settled, groups, score_range, points),
     ]
 
 
-def _with_defaults(terms: PrivacyTerms, silos: int | None) -> PrivacyTerms:
+def _with_defaults(terms: PrivacyTerms, silos: int | None, points: int | None) -> PrivacyTerms:
     if terms.noisy:
         terms = replace(terms, budget=terms.budget or terms.epsilon)
     if terms.secure and silos is not None:
@@ -72,7 +75,9 @@ def _with_defaults(terms: PrivacyTerms, silos: int | None) -> PrivacyTerms:
         terms = replace(terms, dose=terms.dose or "full")
     if terms.dose == "split":
         terms = replace(terms, honest=terms.honest or terms.threshold)
-    return replace(terms, bins=_bins(terms, silos or 1))
+    bins = _bins(terms, silos or 1)
+    chosen = terms.bins is not None or terms.edges is not None or points is None
+    return replace(terms, bins=bins if chosen else max(min(bins, points or bins), 2))
 
 
 def _bins(terms: PrivacyTerms, silos: int) -> int:
@@ -145,7 +150,10 @@ def _threshold_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[Term
 
 
 def _grid_mistakes(
-    terms: PrivacyTerms, groups: int, score_range: tuple[float, float] | None
+    terms: PrivacyTerms,
+    groups: int,
+    score_range: tuple[float, float] | None,
+    points: int | None,
 ) -> Iterator[TermMistake]:
     bins = terms.bins or 0
     if terms.edges is not None:
@@ -157,6 +165,9 @@ def _grid_mistakes(
         if score_range and not score_range[0] < terms.edges[0] <= terms.edges[-1] < score_range[1]:
             problem = "the edges must lie inside the score range, without its ends."
             yield TermMistake("edges", PlanError(problem, fix="remove the edges outside."))
+    elif points is not None and bins > points:
+        problem = f"there are {bins:,} bins, but score_step leaves {points:,} scores."
+        yield TermMistake("bins", PlanError(problem, fix="remove bins: each score is then one."))
     elif score_range and not _distinct(bins, *score_range):
         problem = f"the score range is too narrow for {bins:,} bins of floats."
         yield TermMistake("bins", PlanError(problem, fix="lower bins, or rescale the score."))

@@ -13,7 +13,7 @@ from fedparity.protocol.labels import LONGEST_NAME, is_name
 from fedparity.protocol.plan_fields import EXAMPLES, SCALARS, as_whole
 from fedparity.protocol.privacy_settling import settle_terms
 from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms
-from fedparity.protocol.score_settling import settle_scores
+from fedparity.protocol.score_settling import points_of, settle_scores
 
 __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 
@@ -98,8 +98,8 @@ def _disclosure(table: Mapping[str, Any], problems: list[Problem]) -> Disclosure
     settled: dict[str, Any] = {}
     for name, value in _entries(table, problems):
         path = ("disclosure", name)
-        if value is None:
-            continue
+        if name == "rounding" and value is None:
+            continue  # the plan states the default of its sketch
         if name in _DISCLOSURE_KEYS:
             _try(_rule(name), value, path, settled, problems)
         else:
@@ -213,6 +213,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         silos=None if silos is None else len(silos),
         groups=len(settled.get("groups", ())),
         score_range=settled.get("score_range"),
+        points=points_of(settled),
     )
     return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 
