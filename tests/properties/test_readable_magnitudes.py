@@ -1,7 +1,6 @@
 """Every magnitude of the raw data lies between the bounds that sketches give it."""
 
 import math
-import os
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,12 +8,13 @@ import numpy as np
 import pytest
 from tests.oracles.record_magnitudes import record_magnitudes
 from tests.random_federations import random_data, sketched, with_hidden
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.magnitudes import magnitudes
 from fedparity.federated.estimate import estimate
 
-CASES = int(os.environ.get("FEDPARITY_MAGNITUDE_CASES", "40"))
+CASES = count(quick=20, all=40, soak=5_000)
 """Random federations of the longest test; a soak test asks for more."""
 EXACT = fp.Method(estimator="exact")
 
@@ -55,6 +55,7 @@ def assert_contains(found, truth, width=1.0):
     assert not outside
 
 
+@pytest.mark.sampled
 def test_the_magnitudes_of_the_raw_data_never_leave_their_bounds():
     """Two to six groups, all kinds, rounded or not, with rank errors, mean squares or none."""
     for seed in range(CASES):
@@ -66,6 +67,7 @@ def test_the_magnitudes_of_the_raw_data_never_leave_their_bounds():
         assert_contains(found, record_magnitudes(scores.tolist(), labels.tolist()))
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_magnitudes_out_of_their_bounds():
     for seed in range(CASES):
         random = np.random.default_rng((seed, 8))
@@ -77,6 +79,7 @@ def test_unseen_records_do_not_take_magnitudes_out_of_their_bounds():
         assert_contains(found, record_magnitudes(everyone.tolist(), groups))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7, 1e8, -1e8, 1e12])
 def test_a_large_offset_does_not_take_them_out_either(offset):
     for seed in range(CASES // 4):
@@ -102,6 +105,7 @@ def counted(random, most_groups=4):
     return found, record_magnitudes(scores.tolist(), labels.tolist())
 
 
+@pytest.mark.sampled
 def test_with_every_record_known_the_estimates_are_the_magnitudes():
     """Against rational arithmetic that shares no line with the library."""
     for seed in range(CASES):
@@ -111,6 +115,7 @@ def test_with_every_record_known_the_estimates_are_the_magnitudes():
             assert bracket.upper - bracket.lower < 1e-4 or name.endswith("in deviations"), name
 
 
+@pytest.mark.sampled
 def test_the_identities_that_make_them_readable_hold():
     """U = Var(Z) - Var(Z*), so B <= U <= Var, and shares are shares."""
     for seed in range(CASES):
@@ -123,6 +128,7 @@ def test_the_identities_that_make_them_readable_hold():
         assert 0 <= found.location_share.value <= 1
 
 
+@pytest.mark.sampled
 def test_burdens_follow_from_distances():
     """A squared burden is the mean squared distance to all groups, less the disparity."""
     for seed in range(CASES):

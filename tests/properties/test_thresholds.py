@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import betainc
-from tests.properties.test_certificate import random_data, sketched
+from tests.random_federations import random_data, sketched
 from tests.tiers import count
 
 import fedparity as fp
