@@ -187,7 +187,6 @@ def test_an_offset_costs_no_bit(kernel, case, offset):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=100)
 @given(st.data())
 def test_counts_at_the_points_of_a_grid_are_exact(kernel, data):
     """Numbers of records, or weights, at all points; thresholds are counted from them."""
