@@ -24,7 +24,13 @@ from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
-__all__ = ["WEAK_EPSILON", "audit_noisy", "noise_warnings", "noisy_histograms"]
+__all__ = [
+    "WEAK_EPSILON",
+    "audit_noisy",
+    "histogram_method",
+    "noise_warnings",
+    "noisy_histograms",
+]
 
 WEAK_EPSILON = 2.0
 """Beyond, the odds of guessing whether a record is there may grow more than sevenfold."""
@@ -48,7 +54,7 @@ def audit_noisy(
     unseen = find_noisy_unseen(plan, messages, histograms.noise)
     check_every_group(plan, messages, unseen.silos_missing)
     federation = histograms.federation()
-    method = Method(order=plan.order, estimator=plan.estimator, levels=LEVELS, trim=plan.trim)
+    method = histogram_method(plan)
     assessment = assess_noisy(
         histograms,
         federation,
@@ -78,6 +84,16 @@ def audit_noisy(
             local=local_audits(federation, method),
             assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         )
+    )
+
+
+def histogram_method(plan: Plan) -> Method:
+    """Return how histograms are measured: exactly where bins are points, else as the plan says."""
+    return Method(
+        order=plan.order,
+        estimator="exact" if plan.grid.pointwise else plan.estimator,
+        levels=LEVELS,
+        trim=plan.trim,
     )
 
 

@@ -1,4 +1,4 @@
-"""How sure are we: one object that keeps the three errors of a disparity apart, and adds them."""
+"""How sure are we: one object that keeps the errors of a disparity apart, and adds them."""
 
 from __future__ import annotations
 
@@ -10,31 +10,37 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fedparity.diagnostics.attribution import attribute
-from fedparity.diagnostics.block_bootstrap import MANY_VALUES, RECOMBINED, block_bootstrap
 from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap, default_redraws
 from fedparity.diagnostics.cautions import cautions
 from fedparity.diagnostics.certificate import Certificate, certify
-from fedparity.diagnostics.checks import check_confidence
-from fedparity.diagnostics.decomposition import Decomposition, decompose
+from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.intervals import (
     Interval,
     basic_interval,
+    interval_of_difference,
     p_value,
 )
-from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
-from fedparity.diagnostics.local_assessment import (
-    assess_silos,
-    assess_some_silos,
-    largest_silos,
+from fedparity.diagnostics.length_assessment import (
+    LengthAssessment,
+    PairAssessment,
+    assess_length,
 )
-from fedparity.errors import OptionError
+from fedparity.diagnostics.local_assessment import LOCAL_SILOS, assess_silos, largest_silos
+from fedparity.diagnostics.pooled_bootstrap import MANY_VALUES, pooled_bootstrap
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.laws.arrays import FloatArray
+from fedparity.federated.pairs import Pair, pairs
 from fedparity.laws.labels import Group, Silo
 
-__all__ = ["Assessment", "DisparityAssessment", "LengthAssessment", "Verdict", "assess"]
+__all__ = [
+    "Assessment",
+    "DisparityAssessment",
+    "LengthAssessment",
+    "PairAssessment",
+    "Verdict",
+    "assess",
+]
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
@@ -42,7 +48,7 @@ Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 
 @dataclass(frozen=True, kw_only=True)
 class DisparityAssessment(LengthAssessment):
-    """The global disparity with its three errors, kept apart."""
+    """The global disparity with its errors, kept apart."""
 
     certificate: Certificate
     """What the raw data could be, given the sketches."""
@@ -55,23 +61,39 @@ class DisparityAssessment(LengthAssessment):
 
     @property
     def combined(self) -> Interval:
-        """What the population could be, all errors counted.
+        """What the population could be, with the guaranteed error of the sketches.
 
-        The sampling interval describes an estimate from all the raw data; the raw data could
-        have given anything inside ``outer``, so its distances to the estimate are added.
+        The interval counts the error of the sketches as it is estimated; the raw data could
+        have given anything inside ``certificate``, so its distances to the estimate are added.
         """
-        return Interval(
-            max(0.0, self.interval.lower - max(0.0, self.value - self.outer.lower)),
-            self.interval.upper + max(0.0, self.outer.upper - self.value),
-        )
+        return widened(self.interval, self.value, self.certificate)
+
+    @property
+    def combined_all(self) -> Interval:
+        """The same if records that nobody described are counted."""
+        lower, upper = widened(self.interval, self.value, self.outer)
+        return Interval(min(lower, self.combined.lower), max(upper, self.combined.upper))
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
-        if review_level is None:
-            return "none"
-        if self.combined.lower > review_level:
-            return "above"
-        return "below" if self.combined.upper <= review_level else "inconclusive"
+        return verdict(self.combined, review_level)
+
+
+def widened(interval: Interval, value: float, bounds: Certificate) -> Interval:
+    """Return an interval that reaches as much farther as ``bounds`` reach from the value."""
+    return Interval(
+        max(0.0, interval.lower - max(0.0, value - bounds.lower)),
+        interval.upper + max(0.0, bounds.upper - value),
+    )
+
+
+def verdict(interval: Interval, review_level: float | None) -> Verdict:
+    """Return where a number known up to an interval lies with respect to a level."""
+    if review_level is None:
+        return "none"
+    if interval.lower > review_level:
+        return "above"
+    return "below" if interval.upper <= review_level else "inconclusive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,17 +102,14 @@ class Assessment:
 
     disparity: DisparityAssessment
     heterogeneity: LengthAssessment
-    decomposition: Mapping[str, Interval]
-    """Intervals of ``v_mix``, ``v_bar`` and, for order 2, ``remainder``.
-
-    Empty for order 1 in federations of very many values.
-    """
+    pairs: tuple[PairAssessment, ...]
+    """The distance of every two groups."""
     attribution: Mapping[str, Interval]
     """Intervals of ``selection`` and ``within``."""
     local: Mapping[Silo, LengthAssessment | None]
     """The disparity inside each silo; ``None`` where it has fewer than two groups.
 
-    In federations of very many values, only of some silos: see :func:`assess`.
+    In federations of very many silos, only of some: see :func:`assess`.
     """
     confidence: float
     redraws: int
@@ -112,28 +131,28 @@ def assess(
 ) -> Assessment:
     """Measure a federation, and say how far each number may be from the truth.
 
-    Three errors are kept apart: what the raw data could be given the sketches (the certificate),
-    what the population could be given the data (the interval, by a seeded bootstrap from the
-    sketches alone), and what is missing (``unseen`` records).
+    Three errors are kept apart: what the population could be given the data (the interval, by a
+    seeded bootstrap that repeats the whole audit from the sketches alone), what the raw data could
+    be given the sketches (the certificate), and what is missing (``unseen`` records).
 
     Parameters
     ----------
     score_range : pair of numbers
         Public bounds of the scores.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
     redraws : int, optional
-        Bootstrap redraws; 1,000, or fewer for many values. Beyond 300,000 values a few redraws
-        are recombined (:mod:`fedparity.diagnostics.block_bootstrap`), and a warning says so.
+        Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
+        redrawn as wholes (:mod:`fedparity.diagnostics.pooled_bootstrap`), and a warning says so.
     seed : int
-        Equal seeds give equal numbers, on any number of threads.
+        Equal seeds give equal numbers.
     local : collection of silos, optional
-        Beyond 300,000 values, the silos that get an interval of their own; the 200 with most
-        records if absent. With fewer values every silo gets one.
+        The silos that get an interval of their own; all of them, or the 200 with most records,
+        if absent.
     progress : callable, optional
-        Told the redraws done and their total.
+        Called with the redraws done and their total.
 
     Examples
     --------
@@ -152,106 +171,101 @@ def assess(
     method = method or Method()
     check_confidence(confidence)
     many = redraws is None and federation.values.size > MANY_VALUES
-    redraws = _default(federation, many=many) if redraws is None else _checked_redraws(redraws)
+    redraws = default_redraws(federation) if redraws is None else check_redraws(redraws)
     certain = partial(
-        certify,
-        federation,
-        score_range=score_range,
-        order=method.order,
-        trim=method.trim,
+        certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
     certificate = certain()
-    draw = block_bootstrap if many else bootstrap
+    draw = pooled_bootstrap if many else bootstrap
     draws = draw(federation, method, redraws=redraws, seed=seed, progress=progress)
-    if many:
-        chosen = largest_silos(federation) if local is None else local
-        alone = assess_some_silos(federation, method, chosen, confidence, seed)
-    else:
-        alone = assess_silos(federation, method, draws["local"], confidence)
+    chosen = largest_silos(federation) if local is None else local
+    alone = assess_silos(federation, method, chosen, confidence=confidence, seed=seed)
     found = estimate(federation, method)
-    disparity = _disparity_assessment(
-        assess_length(found.disparity, draws["disparity"], confidence, method.order),
-        draws["disparity"].null,
-        certificate,
-        certain(unseen=unseen) if unseen else certificate,
-    )
+    length = partial(assess_length, confidence=confidence, order=method.order)
+    disparity = length(found.disparity, draws["disparity"])
     return Assessment(
-        disparity=disparity,
-        heterogeneity=assess_length(
-            found.heterogeneity, draws["heterogeneity"], confidence, method.order
+        disparity=DisparityAssessment(
+            value=disparity.value,
+            corrected=disparity.corrected,
+            interval=disparity.interval,
+            certificate=certificate,
+            outer=certain(unseen=unseen) if unseen else certificate,
+            p_value=p_value(disparity.value, draws["disparity"].null),
+            null=tuple(np.sort(draws["disparity"].null).tolist()),
         ),
-        decomposition=_term_intervals(federation, method, draws, confidence),
-        attribution=_part_intervals(federation, method, draws, confidence),
+        heterogeneity=length(found.heterogeneity, draws["heterogeneity"]),
+        pairs=assess_pairs(pairs(federation, method), draws["pairs"], confidence, method.order),
+        attribution=_part_intervals(federation, method, draws["selection"], disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
         seed=seed,
         warnings=cautions(federation, certified=disparity.value in certificate)
-        + (_recombined_words(federation, alone) if many else ()),
+        + (_pooled_words(federation) if many else ())
+        + _local_words(federation, alone),
     )
 
 
-def _disparity_assessment(
-    length: LengthAssessment, null: FloatArray, certificate: Certificate, outer: Certificate
-) -> DisparityAssessment:
-    return DisparityAssessment(
-        value=length.value,
-        corrected=length.corrected,
-        interval=length.interval,
-        certificate=certificate,
-        outer=outer,
-        p_value=p_value(length.value, null),
-        null=tuple(np.sort(null).tolist()),
-    )
+def assess_pairs(
+    found: Collection[Pair], draws: Draws, confidence: float, order: int
+) -> tuple[PairAssessment, ...]:
+    """Return the distance of every two groups with its errors, alone and for all pairs at once.
+
+    All at once by Bonferroni's inequality: each pair gets its part of the error probability.
+    """
+    together = 1 - (1 - confidence) / len(found)
+    assessed = []
+    for place, pair in enumerate(found):
+        own = Draws(*(column[..., place] for column in vars(draws).values()))
+        alone, at_once = (
+            assess_length(pair.wasserstein**order, own, level, order)
+            for level in (confidence, together)
+        )
+        assessed.append(
+            PairAssessment(
+                groups=pair.groups,
+                value=pair.wasserstein,
+                corrected=alone.corrected ** (1 / order),
+                interval=_rooted(alone.interval, pair.wasserstein, order),
+                simultaneous=_rooted(at_once.interval, pair.wasserstein, order),
+            )
+        )
+    return tuple(assessed)
 
 
-def _term_intervals(
-    federation: Federation, method: Method, draws: dict[str, Draws], confidence: float
-) -> dict[str, Interval]:
-    terms = decompose(federation, method)
-    values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
-    if isinstance(terms, Decomposition):
-        values["remainder"] = terms.remainder
-    intervals = {
-        name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
-        for name, value in values.items()
-        if name in draws
-    }
-    for name in intervals.keys() & {"v_mix", "v_bar"}:
-        lower, upper = intervals[name]
-        intervals[name] = Interval(max(lower, 0.0), max(upper, 0.0))
-    return intervals
+def _rooted(interval: Interval, value: float, order: int) -> Interval:
+    """The interval of a distance from that of its power; the value stays inside."""
+    lower, upper = (end ** (1 / order) for end in interval)
+    return Interval(min(lower, value), max(upper, value))
 
 
 def _part_intervals(
-    federation: Federation, method: Method, draws: dict[str, Draws], confidence: float
+    federation: Federation,
+    method: Method,
+    draws: Draws,
+    disparity: LengthAssessment,
+    confidence: float,
 ) -> dict[str, Interval]:
+    """The intervals of the two parts; they add up to the disparity, so its interval is used."""
     parts = attribute(federation, method)
-    return {
-        name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
-        for name, value in (("selection", parts.selection), ("within", parts.within))
-    }
+    selection = basic_interval(parts.selection, float(draws.base), draws.values, confidence)
+    within = interval_of_difference(
+        disparity.value, disparity.interval, parts.selection, selection
+    )
+    return {"selection": selection, "within": within}
 
 
-def _default(federation: Federation, *, many: bool) -> int:
-    return RECOMBINED if many else default_redraws(federation)
-
-
-def _recombined_words(
-    federation: Federation, local: Mapping[Silo, LengthAssessment | None]
-) -> tuple[str, ...]:
+def _pooled_words(federation: Federation) -> tuple[str, ...]:
     words = (
-        f"the sketches hold {federation.values.size:,} values: intervals come from recombined "
-        f"redraws of blocks of silos, and {len(local):,} of {len(federation.silos):,} silos have "
-        "an interval of their own; pass redraws=1000 for plain ones, which take longer."
+        f"the sketches hold {federation.values.size:,} values: intervals come from redraws of "
+        "whole groups; pass redraws=500 for redraws of every cell, which take longer."
     )
     return (words,)
 
 
-def _checked_redraws(redraws: object) -> int:
-    if isinstance(redraws, bool) or not isinstance(redraws, int) or redraws < 20:
-        raise OptionError(
-            f"redraws must be a whole number of at least 20, not {redraws!r}.",
-            fix="pass redraws=1000, or leave it out.",
-        )
-    return redraws
+def _local_words(
+    federation: Federation, local: Mapping[Silo, LengthAssessment | None]
+) -> tuple[str, ...]:
+    if len(local) >= min(len(federation.silos), LOCAL_SILOS + 1):
+        return ()
+    return (f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own.",)

@@ -8,7 +8,13 @@ import numpy as np
 
 from fedparity.errors import OptionError
 
-__all__ = ["check_confidence", "check_positive", "check_score_range", "check_whole"]
+__all__ = [
+    "check_confidence",
+    "check_positive",
+    "check_redraws",
+    "check_score_range",
+    "check_whole",
+]
 
 
 def check_score_range(score_range: tuple[float, float]) -> tuple[float, float]:
@@ -43,6 +49,16 @@ def check_positive(value: float, name: str) -> float:
             fix=f"pass a positive number as {name}; without one there is no such guarantee.",
         )
     return float(value)
+
+
+def check_redraws(redraws: object) -> int:
+    """Return ``redraws`` as an int, or raise unless it is a whole number of at least 20."""
+    if isinstance(redraws, bool) or not isinstance(redraws, int | np.integer) or redraws < 20:
+        raise OptionError(
+            f"redraws must be a whole number of at least 20, not {redraws!r}.",
+            fix="pass redraws=500, or leave it out.",
+        )
+    return int(redraws)
 
 
 def check_whole(value: object, name: str) -> int:

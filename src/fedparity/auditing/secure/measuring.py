@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from fedparity.auditing.noisy import noise_warnings
+from fedparity.auditing.noisy import histogram_method, noise_warnings
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.secure.summed import Summed
 from fedparity.auditing.secure.terms import GroupLaws
@@ -21,14 +21,12 @@ from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
 from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
 from fedparity.federated.pairs import Pair, pairs
 from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import secure_terms
-from fedparity.protocol.secure.layout import CENTER_LEVELS
 
 __all__ = ["Measured", "measure"]
 
@@ -76,9 +74,7 @@ def measure(
         noise=_noise(plan, len(opened.survivors)),
     )
     federation = histograms.federation()
-    method = Method(
-        order=plan.order, estimator=plan.estimator, levels=CENTER_LEVELS, trim=plan.trim
-    )
+    method = histogram_method(plan)
     unseen = _unseen(plan, opened)
     assessment = assess_noisy(
         histograms,
@@ -137,7 +133,6 @@ def _of_the_sum(
     return replace(
         assessment,
         disparity=disparity,
-        decomposition={},
         attribution={},
         local={},
         warnings=noise_warnings(plan, disparity) if noisy else (),
