@@ -20,6 +20,7 @@ from fedparity.diagnostics.intervals import (
     interval_of_difference,
     p_value,
 )
+from fedparity.diagnostics.left_open import left_open
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -41,6 +42,8 @@ __all__ = [
     "Verdict",
     "assess",
 ]
+
+_TINY = 1e-300
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
@@ -182,7 +185,8 @@ def assess(
     alone = assess_silos(federation, method, chosen, confidence=confidence, seed=seed)
     found = estimate(federation, method)
     length = partial(assess_length, confidence=confidence, order=method.order)
-    disparity = length(found.disparity, draws["disparity"])
+    inside = left_open(federation, method, draws)
+    disparity = length(found.disparity, draws["disparity"], inside=inside.disparity)
     return Assessment(
         disparity=DisparityAssessment(
             value=disparity.value,
@@ -193,8 +197,16 @@ def assess(
             p_value=p_value(disparity.value, draws["disparity"].null),
             null=tuple(np.sort(draws["disparity"].null).tolist()),
         ),
-        heterogeneity=length(found.heterogeneity, draws["heterogeneity"]),
-        pairs=assess_pairs(pairs(federation, method), draws["pairs"], confidence, method.order),
+        heterogeneity=length(
+            found.heterogeneity, draws["heterogeneity"], inside=inside.heterogeneity
+        ),
+        pairs=assess_pairs(
+            pairs(federation, method),
+            draws["pairs"],
+            confidence,
+            method.order,
+            inside=inside.disparity / max(found.disparity, _TINY),
+        ),
         attribution=_part_intervals(federation, method, draws["selection"], disparity, confidence),
         local=alone,
         confidence=confidence,
@@ -207,18 +219,20 @@ def assess(
 
 
 def assess_pairs(
-    found: Collection[Pair], draws: Draws, confidence: float, order: int
+    found: Collection[Pair], draws: Draws, confidence: float, order: int, *, inside: float = 0.0
 ) -> tuple[PairAssessment, ...]:
     """Return the distance of every two groups with its errors, alone and for all pairs at once.
 
     All at once by Bonferroni's inequality: each pair gets its part of the error probability.
+    ``inside`` is the share of a squared distance that the reconstruction leaves open.
     """
     together = 1 - (1 - confidence) / len(found)
     assessed = []
     for place, pair in enumerate(found):
         own = Draws(*(column[..., place] for column in vars(draws).values()))
+        power = pair.wasserstein**order
         alone, at_once = (
-            assess_length(pair.wasserstein**order, own, level, order)
+            assess_length(power, own, level, order, inside=inside * power)
             for level in (confidence, together)
         )
         assessed.append(
