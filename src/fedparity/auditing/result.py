@@ -17,13 +17,17 @@ from fedparity.auditing.parts import (
     DisparityResult,
     GroupResult,
     HeterogeneityResult,
+    MagnitudesResult,
     PairResult,
     PlanSummary,
+    SetAside,
     SiloResult,
     as_json,
     group_key,
 )
 from fedparity.auditing.reading import Amount, Terms, read_part
+from fedparity.diagnostics.thresholds import ThresholdReport
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.errors import ResultError
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
@@ -35,7 +39,6 @@ from fedparity.protocol.strict_json import LARGEST, decode_object
 if TYPE_CHECKING:
     from fedparity.diagnostics.brackets import Bracket
     from fedparity.diagnostics.pooled_rates import TailReport
-    from fedparity.diagnostics.thresholds import ThresholdReport
 
 __all__ = ["SCHEMA", "AuditResult"]
 
@@ -57,7 +60,13 @@ class AuditResult:
     n: Amount
     """Records released, or their weight."""
     groups: tuple[GroupResult, ...]
+    """The groups that were measured, in the order of the plan."""
+    set_aside: tuple[SetAside, ...]
+    """The groups of the plan that no silo released."""
     disparity: DisparityResult
+    magnitudes: MagnitudesResult
+    thresholds: tuple[ThresholdReport, ...]
+    """Rates at the thresholds of the plan, and at those asked for at the audit."""
     heterogeneity: HeterogeneityResult
     pairs: tuple[PairResult, ...]
     decomposition: DecompositionResult
@@ -65,7 +74,7 @@ class AuditResult:
     silos: tuple[SiloResult, ...]
     guarantee: Terms
     """The rules that every message says were applied."""
-    warnings: tuple[str, ...]
+    warnings: tuple[AuditWarning, ...]
     software: str
     confidence: float
     """Of all intervals."""
@@ -123,9 +132,10 @@ class AuditResult:
         if document.get("schema") != SCHEMA:
             raise ResultError.schema(SCHEMA, document.get("schema"))
         result = read_part(cls, document, "the top")
-        labels = {group_key(each.group): each.group for each in result.groups}
+        asked = (*result.groups, *result.set_aside)
+        labels = {group_key(each.group): each.group for each in asked}
         silos = tuple(_relabelled(silo, labels) for silo in result.silos)
-        check_curves(result.curves, list(labels.values()))
+        check_curves(result.curves, [each.group for each in result.groups])
         result = replace(result, silos=silos)
         check_agreement(result)
         return result
