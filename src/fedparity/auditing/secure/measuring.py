@@ -133,7 +133,6 @@ def _of_the_sum(
     return replace(
         assessment,
         disparity=disparity,
-        decomposition={},
         attribution={},
         local={},
         warnings=noise_warnings(plan, disparity) if noisy else (),

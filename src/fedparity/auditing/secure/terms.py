@@ -39,17 +39,17 @@ class GroupLaws:
         """Return V_mix, V_bar and R; None where the centers were not summed.
 
         The quantiles of a center are the sum of :math:`n_{j,s} q_{j,s}` over that of
-        :math:`n_{j,s}`; no other sum is needed.
+        :math:`n_{j,s}`; no other sum is needed. R is what is left of the disparity.
         """
         if summed.centers is None:
             return None
-        mixed, width = self._reader.quantiles(self.masses), self._reader.width
-        shares, whole = self.shares[:, None], center(mixed, self.shares, 2)
-        mixing, centering = mixed - summed.centers, summed.centers - whole
+        reader = self._reader
+        mixed, weights = reader.quantiles(self.masses), self.shares[:, None] * reader.width
+        whole = center(mixed, self.shares, 2)
+        v_mix = float(np.sum(weights * (mixed - summed.centers) ** 2))
+        v_bar = float(np.sum(weights * (summed.centers - whole) ** 2))
         return Decomposition(
-            v_mix=float(np.sum(shares * width * mixing**2)),
-            v_bar=float(np.sum(shares * width * centering**2)),
-            remainder=2 * float(np.sum(shares * width * mixing * centering)),
+            v_mix=v_mix, v_bar=v_bar, remainder=self._disparity(self.masses) - v_mix - v_bar
         )
 
     def attribution(self, summed: Summed) -> Attribution | None:

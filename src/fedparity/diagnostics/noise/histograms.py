@@ -70,7 +70,9 @@ class NoisyHistograms:
                 value_error=value_error,
                 **self._law(self.masses[j, s]),
             )
-        return Federation.from_cells(cells, groups=self.groups)
+        return Federation.from_cells(
+            cells, groups=self.groups, score_range=(self.grid.low, self.grid.high)
+        )
 
     def _law(self, masses: FloatArray) -> dict[str, Any]:
         """What a cell says of the law of these masses."""

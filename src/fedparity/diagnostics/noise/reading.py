@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from fedparity.diagnostics.bootstrap import shapley
 from fedparity.functionals.dispersion import around_center, around_mean, lower_weighted_median
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.refinement import QuantileTable
 from fedparity.privacy.histograms import Grid, grid_quantiles, running_shares
 from fedparity.sketches.levels import midpoints
 
@@ -17,6 +19,8 @@ __all__ = ["HistogramReader", "Reading"]
 
 _LEVELS = 200
 _TINY = 1e-300
+_ONCE = ((0.0, 1.0),)
+_SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
 _MIDDLES = tuple(((i + 0.5) / 16, 1 / 16) for i in range(16))
 
 
@@ -91,18 +95,28 @@ class HistogramReader:
 
         Groups have the shares of their masses if ``shares`` (sets by groups) are absent.
         """
-        weights = _shares(masses.sum(axis=-1)) if shares is None else shares
-        levels = widths = None
-        if self.grid.pointwise:
-            levels, widths = self._refined(masses)
-        values = self.quantiles(masses, levels)
-        spread = around_center(values, weights[..., None], self.order)
-        total: FloatArray = (
-            spread.sum(axis=-1) * self.width
-            if widths is None
-            else np.sum(spread * widths, axis=-1)
-        )
+        return self._spread(self._curves(masses), _shares_of(masses) if shares is None else shares)
+
+    def _curves(self, masses: FloatArray) -> QuantileTable:
+        """Quantiles of sets of laws, on levels between which each set is constant or read once."""
+        if not self.grid.pointwise:
+            return QuantileTable(np.full(1, self.width), self.quantiles(masses))
+        levels, widths = self._refined(masses)
+        return QuantileTable(widths, self.quantiles(masses, levels))
+
+    def _spread(self, curves: QuantileTable, shares: FloatArray) -> FloatArray:
+        spread = around_center(curves.values, shares[..., None], self.order)
+        total: FloatArray = np.sum(spread * curves.widths, axis=-1)
         return total
+
+    def _distances(self, curves: QuantileTable) -> FloatArray:
+        """The p-th power of the distance of every two groups: sets by pairs."""
+        values = curves.values
+        columns = [
+            np.sum(power(values[:, s] - values[:, t], self.order) * curves.widths, axis=-1)
+            for s, t in combinations(range(values.shape[1]), 2)
+        ]
+        return np.stack(columns, axis=1)
 
     def _refined(self, masses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Levels between which no law of a set leaves its point, and how far they reach."""
@@ -111,52 +125,57 @@ class HistogramReader:
         starts = np.concatenate((np.full_like(ends[:, :1], self.trim), ends[:, :-1]), axis=-1)
         return (starts + ends) / 2, ends - starts
 
-    def heterogeneity(
-        self, masses: FloatArray, shares: FloatArray, *, around: FloatArray | None = None
-    ) -> FloatArray:
-        """Return the Cramér spread of each set of laws, or of their differences to those ``around``.
+    def heterogeneity(self, masses: FloatArray, shares: FloatArray) -> FloatArray:
+        """Return the Cramér spread of each set of laws.
 
         By Simpson's rule, exact for squares; for order 1, whose integrand may have a corner inside a
-        bin, at the middles of equal parts of it.
+        bin, at the middles of equal parts of it. Between points cdfs are constant.
         """
         widths, left, right = self.grid.cdfs(masses)
-        constant = left is right
-        if around is not None:
-            _, first, last = self.grid.cdfs(around)
-            left, right = left - first, right - last
-        if constant:
-            nodes: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
-        elif self.order == 2:
-            nodes = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
-        else:
-            nodes = _MIDDLES
+        nodes = _MIDDLES if self.order == 1 else _SIMPSON
         spread = sum(
             weight * around_mean(left + at * (right - left), shares[..., None], self.order)
-            for at, weight in nodes
+            for at, weight in (nodes if self.grid.points is None else _ONCE)
         )
         total: FloatArray = np.sum(spread * widths, axis=-1)
         return total
 
-    def parts(self, reading: Reading) -> dict[str, FloatArray]:
-        """Return the parts of the attribution and the terms of the decomposition, by name."""
-        shares = reading.shares
+    def lengths(self, masses: FloatArray, shares: FloatArray | None = None) -> dict[str, FloatArray]:
+        """Return the measures of sets of laws that cannot be negative, by name.
+
+        ``pairs`` holds the p-th power of the distance of every two groups: sets by pairs.
+        """
+        weights = _shares_of(masses) if shares is None else shares
+        curves = self._curves(masses)
+        return {
+            "disparity": self._spread(curves, weights),
+            "pairs": self._distances(curves),
+            "heterogeneity": self.heterogeneity(masses, weights),
+        }
+
+    def measures(self, reading: Reading) -> dict[str, FloatArray]:
+        """Return every measure that has an interval, by name: sets, or sets by pairs or silos."""
+        whole = self.lengths(reading.mixed, reading.shares)
         selection, within = shapley(
-            self.disparity(reading.mixed, shares),
-            self.disparity(reading.without_selection, shares),
-            self.disparity(reading.local_parity, shares),
+            whole["disparity"],
+            self.disparity(reading.without_selection, reading.shares),
+            self.disparity(reading.local_parity, reading.shares),
         )
+        local = self.local(reading.cells)
+        return {**whole, "selection": selection, "within": within, "local": local}
+
+    def terms(self, reading: Reading) -> dict[str, FloatArray]:
+        """Return the terms of the decomposition, by name; for order 1 there is no remainder."""
+        shares = reading.shares
         cells, mixed = self.quantiles(reading.cells), self.quantiles(reading.mixed)
         central = self._centers(cells.swapaxes(1, 2), reading.counts.swapaxes(1, 2))
         whole = self._centers(mixed, shares)[..., None, :]
         mixing, centering = mixed - central, central - whole
         weights = shares[..., None] * self.width
-        terms = {
-            "v_mix": power(mixing, self.order),
-            "v_bar": power(centering, self.order),
-            "remainder": 2 * mixing * centering,
-        }
-        named = {name: np.sum(weights * term, axis=(-2, -1)) for name, term in terms.items()}
-        return {"selection": selection, "within": within, **named}
+        terms = {"v_mix": power(mixing, self.order), "v_bar": power(centering, self.order)}
+        if self.order == 2:
+            terms["remainder"] = 2 * mixing * centering
+        return {name: np.sum(weights * term, axis=(-2, -1)) for name, term in terms.items()}
 
     def local(self, cells: FloatArray) -> FloatArray:
         """Return the disparity inside each silo: sets by silos."""
@@ -170,6 +189,11 @@ class HistogramReader:
             return lower_weighted_median(values, shares[..., None])
         mean: FloatArray = np.sum(values * shares[..., None], axis=-2)
         return mean
+
+
+def _shares_of(masses: FloatArray) -> FloatArray:
+    """The shares of the groups of sets of laws."""
+    return _shares(masses.sum(axis=-1))
 
 
 def _shares(totals: FloatArray) -> FloatArray:

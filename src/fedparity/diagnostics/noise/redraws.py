@@ -17,7 +17,7 @@ import numpy as np
 
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.diagnostics.noise.reading import HistogramReader, Reading
+from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.laws.arrays import FloatArray
 from fedparity.privacy.projection import monotone_masses
 
@@ -37,28 +37,32 @@ def redrawn_measures(
 ) -> dict[str, Draws]:
     """Return every measure in every redraw, by name, as :func:`~fedparity.diagnostics.bootstrap` does.
 
-    Equal seeds give equal numbers. ``local`` has one column for each silo.
+    Equal seeds give equal numbers. ``local`` has one column for each silo, ``pairs`` one for every
+    two groups. Redraws of the noise alone have the terms of the decomposition too.
     """
     own = reader.read(histograms.masses[None])
     alike = _Alike(histograms, reader)
-    rows = []
+    rows, nulls = [], []
     done = 0
     for added in _additions(histograms, reader, sampled=sampled, redraws=redraws, seed=seed):
         found = reader.read(alike.projected(histograms.masses, added))
-        rows.append({**_measures(reader, found, own), **alike.nulls(added)})
+        terms = {} if sampled else reader.terms(found)
+        rows.append({**reader.measures(found), **terms})
+        nulls.append(alike.nulls(added))
         done += len(added)
         if progress is not None:
             progress(done, redraws)
-    redrawn = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
+    base = {**reader.measures(own), **({} if sampled else reader.terms(own))}
+    redrawn, null = _joined(rows), _joined(nulls)
     quiet = np.zeros(redraws)
-    named = {}
-    for name, base in _measures(reader, own, own).items():
-        null = redrawn.get(f"{name}_null", quiet)
-        named[name] = Draws(base[0], redrawn[name], null, null)
-    del named["heterogeneity_null"]
-    if reader.order == 1:
-        del named["remainder"]
-    return named
+    return {
+        name: Draws(base[name][0], redrawn[name], null.get(name, quiet), null.get(name, quiet))
+        for name in base
+    }
+
+
+def _joined(parts: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _additions(
@@ -102,20 +106,7 @@ class _Alike:
         return monotone_masses((masses + added) * self.there)
 
     def nulls(self, added: FloatArray) -> dict[str, FloatArray]:
-        """Return the disparity that is measured of each set, in all and inside silos."""
-        everywhere = self.projected(self.everywhere, added).sum(axis=1)
-        return {
-            "disparity_null": self.reader.disparity(everywhere),
-            "local_null": self.reader.local(self.projected(self.in_silos, added)),
-        }
-
-
-def _measures(reader: HistogramReader, found: Reading, own: Reading) -> dict[str, FloatArray]:
-    """Every measure of sets of histograms, next to those that they were drawn from."""
-    return {
-        "disparity": reader.disparity(found.mixed, found.shares),
-        "heterogeneity": reader.heterogeneity(found.mixed, found.shares),
-        "heterogeneity_null": reader.heterogeneity(found.mixed, found.shares, around=own.mixed),
-        "local": reader.local(found.cells),
-        **reader.parts(found),
-    }
+        """Return what is measured of each set where there is nothing to measure, by name."""
+        mixed = self.projected(self.everywhere, added).sum(axis=1)
+        local = self.reader.local(self.projected(self.in_silos, added))
+        return {**self.reader.lengths(mixed), "local": local}
