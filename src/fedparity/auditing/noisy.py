@@ -18,6 +18,7 @@ from fedparity.diagnostics.local import local_audits
 from fedparity.diagnostics.noise.assessment import NoisyDisparityAssessment, assess_noisy
 from fedparity.diagnostics.noise.histograms import LEVELS, NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import pairs
 from fedparity.privacy.noise_law import NoiseLaw
@@ -115,25 +116,28 @@ def noisy_histograms(plan: Plan, messages: Sequence[SiloSketch]) -> NoisyHistogr
     )
 
 
-def noise_warnings(plan: Plan, disparity: object) -> tuple[str, ...]:
+def noise_warnings(plan: Plan, disparity: object) -> tuple[AuditWarning, ...]:
     """Return what a reader must know of the noise: how much the bins matter, how weak epsilon is."""
-    sentences = []
+    warnings = []
     epsilon = None if plan.privacy is None else plan.privacy.epsilon
     if epsilon is not None and epsilon > WEAK_EPSILON:
-        sentences.append(
+        words = (
             f"epsilon = {epsilon:g} protects single records weakly; at most {WEAK_EPSILON:g} is "
             "usual."
         )
+        warnings.append(AuditWarning(code="weak_epsilon", text=words))
     if isinstance(disparity, NoisyDisparityAssessment):
         width = disparity.certificate.upper - disparity.certificate.lower
         if 2 * disparity.binning > width / 2 > 0:
-            sentences.append(
+            words = (
                 "the disparity depends on the bins more than on the noise: ask for more bins, or "
                 "for edges where the scores are."
             )
+            warnings.append(AuditWarning(code="bins_dominate", text=words))
         if width > disparity.value:
-            sentences.append(
+            words = (
                 "noise and bins leave open more than the disparity itself: it is known in size "
                 "only, not in digits; see fedparity plan privacy."
             )
-    return tuple(sentences)
+            warnings.append(AuditWarning(code="noise_dominates", text=words))
+    return tuple(warnings)

@@ -22,6 +22,7 @@ from fedparity.diagnostics.length_assessment import (
 )
 from fedparity.diagnostics.local_assessment import LOCAL_SILOS, assess_silos, largest_silos
 from fedparity.diagnostics.pooled_bootstrap import MANY_VALUES, pooled_bootstrap
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -109,7 +110,7 @@ class Assessment:
     confidence: float
     redraws: int
     seed: int
-    warnings: tuple[str, ...]
+    warnings: tuple[AuditWarning, ...]
 
 
 def assess(
@@ -244,17 +245,18 @@ def _part_intervals(
     }
 
 
-def _pooled_words(federation: Federation) -> tuple[str, ...]:
+def _pooled_words(federation: Federation) -> tuple[AuditWarning, ...]:
     words = (
         f"the sketches hold {federation.values.size:,} values: intervals come from redraws of "
         "whole groups; pass redraws=500 for redraws of every cell, which take longer."
     )
-    return (words,)
+    return (AuditWarning(code="pooled_redraws", text=words),)
 
 
 def _local_words(
     federation: Federation, local: Mapping[Silo, LengthAssessment | None]
-) -> tuple[str, ...]:
+) -> tuple[AuditWarning, ...]:
     if len(local) >= min(len(federation.silos), LOCAL_SILOS + 1):
         return ()
-    return (f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own.",)
+    words = f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own."
+    return (AuditWarning(code="few_local_intervals", text=words),)

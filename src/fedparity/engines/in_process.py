@@ -10,6 +10,7 @@ import numpy as np
 
 from fedparity.auditing.audit import Progress, audit
 from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.engines.pooled_table import PooledTable
 from fedparity.engines.secure_rounds import run_rounds
@@ -26,13 +27,16 @@ from fedparity.releasing.secure.numbers import count_records, silo_vector
 
 __all__ = ["Settings", "audit_pooled", "simulate"]
 
-_RANGE_FROM_DATA = (
-    "the score range was taken from the data, since none was given: what rests on it (certificate, "
-    "outer bounds) holds only if no score can lie beyond the lowest and the highest one here."
+_RANGE_FROM_DATA = AuditWarning(
+    code="range_from_data",
+    text="the score range was taken from the data, since none was given: what rests on it "
+    "(certificate, outer bounds) holds only if no score can lie beyond the lowest and the highest "
+    "one here.",
 )
-_KEYS_LEFT_OUT = (
-    "the keys of the plan were left out, and the digest is that of the plan without them: "
-    "nothing leaves in a simulation, so nothing is signed."
+_KEYS_LEFT_OUT = AuditWarning(
+    code="keys_left_out",
+    text="the keys of the plan were left out, and the digest is that of the plan without them: "
+    "nothing leaves in a simulation, so nothing is signed.",
 )
 
 _LARGE = 1 << 20
@@ -209,7 +213,7 @@ def audit_pooled(
     return replace(result, warnings=(*warnings, *result.warnings))
 
 
-def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[str]]:
+def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:
     """The plan that silos get, and what the result has to say of it."""
     if isinstance(asked, Settings):
         return asked.plan_for(table), [_RANGE_FROM_DATA] if asked.score_range is None else []

@@ -24,6 +24,7 @@ from fedparity.diagnostics.local import LocalAudit, local_audits
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.diagnostics.noise.redraws import redrawn_measures
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -259,7 +260,7 @@ _WORDS = {
 
 def _noise_words(
     terms: Mapping[str, float], noise: Mapping[str, Draws], confidence: float
-) -> tuple[str, ...]:
+) -> tuple[AuditWarning, ...]:
     """A sentence that names the terms which noise alone could have made."""
     lost = []
     for name, value in terms.items():
@@ -271,7 +272,8 @@ def _noise_words(
     if not lost:
         return ()
     named = " and ".join([", ".join(lost[:-1]), lost[-1]] if len(lost) > 1 else lost)
-    return (f"the noise alone could have made {named}: do not read size or sign.",)
+    words = f"the noise alone could have made {named}: do not read size or sign."
+    return (AuditWarning(code="noise_alone", text=words),)
 
 
 def _default(histograms: NoisyHistograms) -> int:
