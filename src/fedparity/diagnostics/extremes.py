@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from fedparity.functionals.barycenter import center
 from fedparity.functionals.dispersion import around_center
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["largest_dispersion", "smallest_dispersion"]
+__all__ = ["NOBODY", "Newcomers", "largest_dispersion", "smallest_dispersion"]
 
 _ENUMERATED_GROUPS = 5
+_POINTS = 4
+
+
+class Newcomers(NamedTuple):
+    """Records that may change the shares of the groups: how many, and of which."""
+
+    share: float
+    """The largest share that they can have of all."""
+    groups: npt.NDArray[np.bool_]
+    """Which groups they can belong to."""
+
+
+NOBODY = Newcomers(0.0, np.zeros(0, dtype=np.bool_))
+"""No newcomers: the shares are known."""
 
 
 def smallest_dispersion(
@@ -41,25 +58,63 @@ def smallest_dispersion(
 
 
 def largest_dispersion(
-    lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int
+    lower: FloatArray,
+    upper: FloatArray,
+    shares: FloatArray,
+    order: int,
+    newcomers: Newcomers = NOBODY,
 ) -> FloatArray:
     r"""Return :math:`\max_q \min_z \sum_s \alpha_s |q_s - z|^p` over boxes, for each column.
 
     The dispersion is convex in q, so its maximum is at a corner of the box. Corners are tried
     one by one for up to five groups; beyond, the farther end of every interval from one common
-    z gives an upper bound.
+    z gives an upper bound, and the best of a few z is kept.
+
+    With ``newcomers`` the shares are not known either: they are a mixture of the ``shares`` and of
+    others. For any z the sum is then at most that of the ``shares`` and the largest of its terms,
+    mixed in the same way.
     """
-    weights = shares[:, None]
     if len(shares) > _ENUMERATED_GROUPS:
-        center = np.sum(weights * (lower + upper) / 2, axis=0)
-        farther = np.maximum(np.abs(lower - center), np.abs(upper - center))
-        bound: FloatArray = np.sum(weights * power(farther, order), axis=0)
-        return bound
+        return _around_points(lower, upper, shares, order, newcomers)
     largest = np.zeros(lower.shape[1])
     for corner in product((False, True), repeat=len(shares)):
         values = np.where(np.array(corner)[:, None], upper, lower)
-        np.maximum(largest, around_center(values, weights, order), out=largest)
+        np.maximum(largest, _mixed_dispersion(values, shares, order, newcomers), out=largest)
     return largest
+
+
+def _mixed_dispersion(
+    values: FloatArray, shares: FloatArray, order: int, newcomers: Newcomers
+) -> FloatArray:
+    """Dispersion of known values whose shares are known up to newcomers."""
+    weights = shares[:, None]
+    if not newcomers.share:
+        return around_center(values, weights, order)
+    distances = power(values - center(values, shares, order), order)
+    return _mixed(distances, weights, newcomers)
+
+
+def _around_points(
+    lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int, newcomers: Newcomers
+) -> FloatArray:
+    """The least, over a few z, of the largest sum of distances to z."""
+    weights = shares[:, None]
+    middles = (lower + upper) / 2
+    z = center(middles, shares, order)
+    least = np.full(lower.shape[1], np.inf)
+    for _ in range(_POINTS):
+        farther = np.maximum(np.abs(lower - z), np.abs(upper - z))
+        np.minimum(least, _mixed(power(farther, order), weights, newcomers), out=least)
+        z = center(np.where(middles > z, upper, lower), shares, order)
+    return least
+
+
+def _mixed(distances: FloatArray, weights: FloatArray, newcomers: Newcomers) -> FloatArray:
+    known: FloatArray = np.sum(weights * distances, axis=0)
+    if not newcomers.share:
+        return known
+    farthest = distances[newcomers.groups].max(axis=0)
+    return known + newcomers.share * np.maximum(farthest - known, 0.0)
 
 
 def _excess(
