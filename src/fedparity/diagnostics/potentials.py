@@ -165,7 +165,7 @@ def least_from_potentials(evidence: Evidence, order: int) -> float:
     with them, the best one for a disparity of G is near 1 - L / 2G.
     """
     pieces = _pieces(evidence)
-    laws = list(mixtures(evidence.federation).values())
+    laws = list(mixtures(evidence.federation, reconstruct=False).values())
     best = 0.0
     for bins in BIN_COUNTS:
         reference = _reference(laws, evidence, bins, order)
