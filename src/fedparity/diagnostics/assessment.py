@@ -31,6 +31,7 @@ from fedparity.laws.labels import Group, Silo
 
 __all__ = [
     "Assessment",
+    "Bounds",
     "DisparityAssessment",
     "LengthAssessment",
     "PairAssessment",
@@ -40,6 +41,8 @@ __all__ = [
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
+Bounds: TypeAlias = Certificate | Interval
+"""A lower and an upper end that the raw data's number cannot leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,20 +65,32 @@ class DisparityAssessment(LengthAssessment):
         The interval counts the error of the sketches as it is estimated; the raw data could
         have given anything inside ``certificate``, so its distances to the estimate are added.
         """
-        return widened(self.interval, self.value, self.certificate)
+        return self.with_sketches(self.interval, self.value, self.certificate)
 
     @property
     def combined_all(self) -> Interval:
         """The same if records that nobody described are counted."""
-        lower, upper = widened(self.interval, self.value, self.outer)
-        return Interval(min(lower, self.combined.lower), max(upper, self.combined.upper))
+        return self.with_all(self.interval, self.value, self.certificate, self.outer)
+
+    @staticmethod
+    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:
+        """Return the interval of a measure with the guaranteed error of the sketches."""
+        return widened(interval, value, certificate)
+
+    @staticmethod
+    def with_all(
+        interval: Interval, value: float, certificate: Bounds, outer: Bounds
+    ) -> Interval:
+        """Return the interval of a measure if records that nobody described are counted too."""
+        seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
+        return Interval(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
         return verdict(self.combined, review_level)
 
 
-def widened(interval: Interval, value: float, bounds: Certificate) -> Interval:
+def widened(interval: Interval, value: float, bounds: Bounds) -> Interval:
     """Return an interval that reaches as much farther as ``bounds`` reach from the value."""
     return Interval(
         max(0.0, interval.lower - max(0.0, value - bounds.lower)),
@@ -120,6 +135,7 @@ def assess(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
     redraws: int | None = None,
     seed: int = 0,
     local: Collection[Silo] | None = None,
@@ -137,7 +153,7 @@ def assess(
         Public bounds of the scores.
     confidence : float
         Confidence level of the intervals.
-    unseen : mapping of group to number, optional
+    unseen, unseen_total
         At most so many further records exist; see :func:`fedparity.certify`.
     redraws : int, optional
         Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
@@ -185,7 +201,7 @@ def assess(
             corrected=disparity.corrected,
             interval=disparity.interval,
             certificate=certificate,
-            outer=certain(unseen=unseen) if unseen else certificate,
+            outer=certain(unseen=unseen, unseen_total=unseen_total) if unseen else certificate,
             p_value=p_value(disparity.value, draws["disparity"].null),
             null=tuple(np.sort(draws["disparity"].null).tolist()),
         ),
