@@ -153,7 +153,7 @@ class AuditResult:
         return silo_frame(self, backend)
 
     def at_threshold(self, threshold: float) -> ThresholdReport:
-        """Return selection rates and ratios at a threshold, bracketed by the sketches.
+        """Return selection rates and ratios at a threshold, with brackets and intervals.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class AuditResult:
         """
         from fedparity.diagnostics.thresholds import at_threshold  # noqa: PLC0415
 
-        return at_threshold(self.sketches(), threshold, **self._limits)
+        return at_threshold(self.sketches(), threshold, confidence=self.confidence, **self._limits)
 
     def at_quantile(self, level: float) -> TailReport:
         """Return the share of each group above a quantile of all records; 0.5 is the median.
@@ -174,7 +174,7 @@ class AuditResult:
         """
         from fedparity.diagnostics.pooled_rates import tail_rates  # noqa: PLC0415
 
-        return tail_rates(self.sketches(), level, **self._limits)
+        return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits)
 
     def ks_distance(self, first: Group, second: Group) -> Bracket:
         """Return the largest gap between the distribution functions of two groups.
