@@ -47,7 +47,8 @@ def _has_set_aside(result: AuditResult) -> bool:
 
 
 def _has_cells(result: AuditResult) -> bool:
-    groups = {each.group for each in (*result.groups, *result.set_aside)}
+    groups = {each.group for each in result.groups}
+    groups |= {each.group for each in result.set_aside}
     return all(
         silo.n.keys() == silo.levels.keys() == groups and silo.withheld.keys() <= groups
         for silo in result.silos

@@ -18,7 +18,7 @@ from fedparity.auditing.parts import (
     Verdicts,
     WorstPair,
 )
-from fedparity.diagnostics.assessment import Assessment, DisparityAssessment, verdict
+from fedparity.diagnostics.assessment import Assessment, Bounds, DisparityAssessment, verdict
 from fedparity.diagnostics.brackets import Bracket
 from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.magnitudes import Magnitudes
@@ -94,3 +94,128 @@ class Comparison:
                 for group in seen.burden
             ),
         )
+
+    @property
+    def _disparity(self) -> DisparityAssessment:
+        return self.assessment.disparity
+
+    def _points(self) -> Estimate:
+        """The disparity in score points: for order 2 its root."""
+        found = self._disparity
+        root = _power(1 / self.plan.order)
+        return Estimate(
+            value=found.value ** (1 / self.plan.order),
+            corrected=found.corrected ** (1 / self.plan.order),
+            interval=root(found.interval),
+            certificate=root(_ends(found.certificate)),
+            combined=root(found.combined),
+            outer=root(_ends(found.outer)),
+        )
+
+    @cached_property
+    def _distances(self) -> list[_Ranges]:
+        """What the distance of every two groups could be, for all pairs at once."""
+        return [
+            _Ranges(
+                interval=found.simultaneous,
+                combined=self._disparity.with_sketches(
+                    found.simultaneous, found.value, _ends(seen)
+                ),
+                all=self._disparity.with_all(
+                    found.simultaneous, found.value, _ends(seen), _ends(everyone)
+                ),
+            )
+            for found, seen, everyone in zip(
+                self.assessment.pairs, self.seen.pairs, self.all.pairs, strict=True
+            )
+        ]
+
+    @cached_property
+    def _worst_pair(self) -> WorstPair:
+        """The largest distance: as large as the largest lower end, no larger than the largest upper.
+
+        Intervals of all pairs hold at once, so these do too, whichever pair is the worst.
+        """
+        worst = max(self.assessment.pairs, key=lambda pair: (pair.corrected, pair.value))
+        place = self.assessment.pairs.index(worst)
+        ranges = [_largest(each) for each in zip(*self._distances, strict=True)]
+        hull = Interval(min(worst.value, worst.corrected), max(worst.value, worst.corrected))
+        interval, combined, _ = (_hull(each, hull) for each in ranges)
+        certificate = _largest(map(_ends, self.seen.pairs))
+        outer = _hull(_largest(map(_ends, self.all.pairs)), certificate)
+        return WorstPair(
+            groups=worst.groups,
+            higher=_higher(self.pairs[place]),
+            value=worst.value,
+            corrected=worst.corrected,
+            share_of_range=worst.corrected / self.beyond.width,
+            interval=interval,
+            certificate=certificate,
+            combined=combined,
+            outer=self.beyond.largest_distance(outer),
+        )
+
+    def _compared(self) -> Compared:
+        """The number that the review level speaks of."""
+        if self.plan.review_unit == "squared":
+            found = self._disparity
+            return Compared(value=found.corrected, answered=found.combined, all=found.combined_all)
+        worst = self._worst_pair
+        everyone = _hull(_largest(each.all for each in self._distances), worst.combined)
+        points = Compared(
+            value=worst.corrected,
+            answered=worst.combined,
+            all=self.beyond.largest_distance(everyone),
+        )
+        return _in_unit(points, self)
+
+    def _bounded(self, seen: Bracket, everyone: Bracket) -> Bounded:
+        return Bounded(
+            value=seen.value,
+            certificate=_ends(seen),
+            outer=_hull(_ends(everyone), _ends(seen)),
+        )
+
+
+def _in_unit(points: Compared, comparison: Comparison) -> Compared:
+    """A number in score points, in the plan's review unit."""
+    unit = comparison.plan.review_unit
+    if unit == "points":
+        return points
+    width = comparison.beyond.width
+    return replace(
+        points,
+        value=points.value / width,
+        answered=_scaled(points.answered, 1 / width),
+        all=_scaled(points.all, 1 / width),
+    )
+
+
+def _higher(pair: Pair) -> object:
+    """The group of higher mean; None if the means are equal."""
+    first, second = pair.groups
+    if pair.mean_gap == 0:
+        return None
+    return first if pair.mean_gap > 0 else second
+
+
+def _ends(bounds: Bracket | Bounds) -> Interval:
+    return Interval(bounds.lower, bounds.upper)
+
+
+def _power(exponent: float) -> Callable[[Interval], Interval]:
+    return lambda ends: Interval(ends.lower**exponent, ends.upper**exponent)
+
+
+def _scaled(ends: Interval, factor: float) -> Interval:
+    return Interval(ends.lower * factor, ends.upper * factor)
+
+
+def _largest(ranges: Iterable[Interval]) -> Interval:
+    """What the largest of several numbers can be, each known up to a range."""
+    lower, upper = zip(*ranges, strict=True)
+    return Interval(max(lower), max(upper))
+
+
+def _hull(ends: Interval, other: Interval) -> Interval:
+    return Interval(min(ends.lower, other.lower), max(ends.upper, other.upper))

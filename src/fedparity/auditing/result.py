@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import ModuleType
@@ -26,7 +26,8 @@ from fedparity.auditing.parts import (
     group_key,
 )
 from fedparity.auditing.reading import Amount, Terms, read_part
-from fedparity.diagnostics.thresholds import ThresholdReport
+from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
+from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
 from fedparity.diagnostics.warning import AuditWarning
 from fedparity.errors import ResultError
 from fedparity.federated.federation import Federation
@@ -38,7 +39,6 @@ from fedparity.protocol.strict_json import LARGEST, decode_object
 
 if TYPE_CHECKING:
     from fedparity.diagnostics.brackets import Bracket
-    from fedparity.diagnostics.pooled_rates import TailReport
 
 __all__ = ["SCHEMA", "AuditResult"]
 
@@ -67,6 +67,8 @@ class AuditResult:
     magnitudes: MagnitudesResult
     thresholds: tuple[ThresholdReport, ...]
     """Rates at the thresholds of the plan, and at those asked for at the audit."""
+    tails: tuple[TailReport, ...]
+    """Rates above quantiles of all records that were asked for at the audit."""
     heterogeneity: HeterogeneityResult
     pairs: tuple[PairResult, ...]
     decomposition: DecompositionResult
@@ -132,10 +134,11 @@ class AuditResult:
         if document.get("schema") != SCHEMA:
             raise ResultError.schema(SCHEMA, document.get("schema"))
         result = read_part(cls, document, "the top")
-        asked = (*result.groups, *result.set_aside)
-        labels = {group_key(each.group): each.group for each in asked}
+        measured = [each.group for each in result.groups]
+        asked = [*measured, *(each.group for each in result.set_aside)]
+        labels = {group_key(group): group for group in asked}
         silos = tuple(_relabelled(silo, labels) for silo in result.silos)
-        check_curves(result.curves, [each.group for each in result.groups])
+        check_curves(result.curves, measured)
         result = replace(result, silos=silos)
         check_agreement(result)
         return result
@@ -160,9 +163,13 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.diagnostics.thresholds import at_threshold  # noqa: PLC0415
-
-        return at_threshold(self.sketches(), threshold, confidence=self.confidence, **self._limits)
+        return at_threshold(
+            self.sketches(),
+            threshold,
+            favorable=self.plan.favorable,
+            confidence=self.confidence,
+            **self._limits,
+        )
 
     def at_quantile(self, level: float) -> TailReport:
         """Return the share of each group above a quantile of all records; 0.5 is the median.
@@ -172,9 +179,27 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.diagnostics.pooled_rates import tail_rates  # noqa: PLC0415
-
         return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits)
+
+    def with_rates(
+        self, *, thresholds: Iterable[float] = (), tails: Iterable[float] = ()
+    ) -> AuditResult:
+        """Return the result with the rates at further thresholds, and above further quantiles.
+
+        Raises
+        ------
+        ResultError
+            If the result was read from a file: the sketches are needed.
+        """
+        at = {each.threshold: each for each in self.thresholds}
+        above = {each.level: each for each in self.tails}
+        at |= {float(score): self.at_threshold(score) for score in thresholds if score not in at}
+        above |= {float(u): self.at_quantile(u) for u in tails if u not in above}
+        return replace(
+            self,
+            thresholds=tuple(at[score] for score in sorted(at)),
+            tails=tuple(above[level] for level in sorted(above)),
+        )
 
     def ks_distance(self, first: Group, second: Group) -> Bracket:
         """Return the largest gap between the distribution functions of two groups.
@@ -209,11 +234,13 @@ class AuditResult:
         return self.federation
 
     def __repr__(self) -> str:
-        lower, upper = self.disparity.interval
+        worst, found = self.magnitudes.worst_pair, self.disparity.verdict
+        lower, upper = worst.interval
         silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
         return (
-            f"AuditResult(G{self.plan.order}={self.disparity.value:.4g}, "
-            f"interval=({lower:.4g}, {upper:.4g}), verdict={self.disparity.verdict!r}, {silos})"
+            f"AuditResult({worst.corrected:.4g} points ({lower:.4g} to {upper:.4g}) between "
+            f"{worst.groups[0]!r} and {worst.groups[1]!r}, answered={found.answered!r}, "
+            f"all={found.all!r}, {silos})"
         )
 
     def save_report(self, path: Path, *, force: bool = False) -> str:

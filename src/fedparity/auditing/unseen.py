@@ -11,11 +11,11 @@ from fedparity.errors import GroupError
 from fedparity.errors.base import listed
 from fedparity.laws.labels import Group
 from fedparity.privacy.coarsening import smallest_cell
-from fedparity.protocol.labels import group_words
+from fedparity.protocol.labels import group_words, typed_label
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
-__all__ = ["Unseen", "find_unseen", "set_aside", "silo_note"]
+__all__ = ["Unseen", "find_unseen", "measured_groups", "set_aside", "silo_note"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,9 +74,7 @@ def find_unseen(plan: Plan, sketches: Sequence[SiloSketch]) -> Unseen:
     )
 
 
-def set_aside(
-    plan: Plan, sketches: Sequence[SiloSketch], unseen: Unseen
-) -> tuple[SetAside, ...]:
+def set_aside(plan: Plan, sketches: Sequence[SiloSketch], unseen: Unseen) -> tuple[SetAside, ...]:
     """Return the groups of which no silo released a cell, with what is known of their number.
 
     Their laws are not known at all, so that the others are measured without them.
@@ -104,6 +102,12 @@ def set_aside(
     if len(plan.groups) - len(aside) < 2:
         raise _nothing_to_compare(aside[0], len(sketches), unseen.silos_missing)
     return tuple(aside)
+
+
+def measured_groups(plan: Plan, aside: Sequence[SetAside]) -> tuple[Group, ...]:
+    """Return the groups of the plan that are not set aside, in its order."""
+    left_out = {typed_label(each.group) for each in aside}
+    return tuple(group for group in plan.groups if typed_label(group) not in left_out)
 
 
 def _known(withheld: Sequence[str], most: float, silos: int, missing: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.bootstrap import Progress
 from fedparity.diagnostics.decomposition import Decomposition
 from fedparity.diagnostics.grid_certificate import certify_grid
+from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
@@ -42,6 +43,10 @@ class Measured:
     federation: Federation
     assessment: Assessment
     pairs: tuple[Pair, ...]
+    seen: Magnitudes
+    """With bounds of the raw data summed."""
+    all: Magnitudes
+    """With bounds of those of the silos that dropped out too."""
     decomposition: Decomposition | None
     attribution: Attribution | None
     unseen: dict[Group, float]
@@ -76,6 +81,7 @@ def measure(
     federation = histograms.federation()
     method = histogram_method(plan)
     unseen = _unseen(plan, opened)
+    missing = max(unseen.values(), default=0.0)
     assessment = assess_noisy(
         histograms,
         federation,
@@ -83,14 +89,20 @@ def measure(
         score_range=plan.score_range,
         confidence=confidence,
         unseen=unseen,
+        unseen_total=missing,
         redraws=redraws,
         seed=seed,
         progress=progress,
     )
     laws = GroupLaws(histograms.masses[0], plan.grid, plan.order, plan.trim)
+    bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
+    sizes = partial(magnitudes, bounded, method, score_range=plan.score_range)
+    seen = sizes()
     return Measured(
         summed=summed,
-        federation=_bounded(plan, histograms, confidence=confidence, seed=seed),
+        federation=bounded,
+        seen=seen,
+        all=sizes(unseen=unseen, unseen_total=missing) if unseen else seen,
         assessment=_of_the_sum(plan, summed, assessment, unseen),
         pairs=pairs(federation, method),
         decomposition=laws.decomposition(summed),

@@ -74,6 +74,4 @@ class GroupLaws:
     @property
     def _reader(self) -> HistogramReader:
         """Reads at the levels at which the centers were summed."""
-        return HistogramReader(
-            self.grid, order=self.order, trim=self.trim, levels=CENTER_LEVELS
-        )
+        return HistogramReader(self.grid, order=self.order, trim=self.trim, levels=CENTER_LEVELS)
