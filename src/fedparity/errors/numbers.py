@@ -60,6 +60,14 @@ class ScoreError(InputError):
         )
 
     @classmethod
+    def off_grid(cls, count: int, total: int) -> ScoreError:
+        return cls(
+            f"scores must be points of the plan's grid, but {count} of {total} are not.",
+            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+            "another score_step, or without one.",
+        )
+
+    @classmethod
     def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
         return cls(
             f"{what} and {other} must have one entry per record, "

@@ -12,9 +12,11 @@ import numpy.typing as npt
 from fedparity.laws.arrays import FloatArray
 
 __all__ = [
+    "SHARED",
     "decimal",
     "largest_mean_square",
     "mean_square_error",
+    "mean_square_step",
     "round_mean_square",
     "round_to_points",
     "round_values",
@@ -27,7 +29,7 @@ _EXACT = 2**53
 """Whole numbers up to here are floats, and the quotient of two is rounded once."""
 _NEAR_TIE = 1e-4
 """Nearer to a tie than this, a float's position between two points of the grid is not trusted."""
-_SHARED = 10
+SHARED = 10
 """The mean square is rounded so that it tells no more of a record than a mean of so many does."""
 
 
@@ -151,7 +153,7 @@ def round_mean_square(
     >>> round(round_mean_square(0.0123, **step), 9)
     0.012625
     """
-    step = _mean_square_step(values, count, score_range, rounding)
+    step = float(mean_square_step(values, count, score_range, rounding))
     return round(value / step) * step if step else value
 
 
@@ -159,7 +161,7 @@ def mean_square_error(
     *, values: FloatArray, count: float, score_range: tuple[float, float], rounding: float
 ) -> float:
     """Return how far from the true one a rounded mean square may be: half a step, rounded upwards."""
-    step = _mean_square_step(values, count, score_range, rounding)
+    step = float(mean_square_step(values, count, score_range, rounding))
     low, high = score_range
     return step / 2 + 4 * math.ulp((high - low) ** 2) if step else 0.0
 
@@ -175,13 +177,19 @@ def largest_mean_square(
     return (high - low) ** 2 / 4 + rounding_error(score_range, rounding) ** 2 + error
 
 
-def _mean_square_step(
-    values: FloatArray, count: float, score_range: tuple[float, float], rounding: float
-) -> float:
+def mean_square_step(
+    values: FloatArray,
+    count: float,
+    score_range: tuple[float, float],
+    rounding: float,
+    *,
+    shared: float = SHARED,
+) -> FloatArray:
+    """Return the step of the mean square for the values in the last axis; 0 if there is no rounding."""
     low, high = score_range
-    error = rounding_error(score_range, rounding)
-    farthest = min(float(np.diff(values, prepend=low, append=high).max()) + error, high - low)
-    return 2 * _SHARED * rounding * (high - low) * farthest / count
+    gaps = np.diff(values, prepend=low, append=high).max(axis=-1)
+    farthest = np.minimum(gaps + rounding_error(score_range, rounding), high - low)
+    return np.asarray(2 * shared * rounding * (high - low) * farthest / count)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ class SketchedCell:
         others = (self.effective, self.counts, self.mean_square)
         return bool(self.rank_error or self.above) or any(each is not None for each in others)
 
-    def _check_counts(self, counts: npt.NDArray[Any], count: int | float) -> None:
+    def _check_counts(self, counts: npt.NDArray[Any], count: float) -> None:
         """Raise unless there is one count for each value, and they sum to that of the cell."""
         if counts.size != self.levels:
             raise MessageError.wrong_length(self.group, counts.size, self.levels)

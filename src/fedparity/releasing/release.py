@@ -9,10 +9,9 @@ from fedparity.errors import MessageError
 from fedparity.laws.labels import Group
 from fedparity.privacy.decisions import Decision, decide
 from fedparity.privacy.histograms import Counts
-from fedparity.privacy.rounding import round_values
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.releasing.cells import asked_of, explained, released_cells
 from fedparity.releasing.measuring import Effort, Measured, measure
 from fedparity.releasing.noisy import (
     Preview,
@@ -117,7 +116,7 @@ def release_records(
     found = measure(
         records,
         levels,
-        kind=plan.sketch,
+        asked_of(plan),
         score_range=plan.score_range,
         levels_hint=plan.levels,
         effort=effort,
@@ -170,17 +169,19 @@ def released(levels: Levels, found: Measured) -> Release:
     """Return the release of sketches that were computed at the levels decided on."""
     plan = levels.plan
     weights = {"weighted": True} if levels.weighted else {}
+    cells = released_cells(plan, levels.decisions, found, weighted=levels.weighted)
     sketch = SiloSketch(
         plan=plan.digest,
         silo=levels.silo,
         kind=plan.sketch,
-        cells=_cells(plan, levels.decisions, found),
+        cells=cells,
         rows_dropped=found.selected.census.dropped,
         guarantee={**plan.guarantee, **weights},
         software=SOFTWARE,
     )
     how = How(way=found.way, kernel=found.selected.kernel, passes=found.selected.passes)
-    return Release(sketch=sketch, decisions=levels.decisions, records=levels.numbers, how=how)
+    decisions = explained(plan, levels.decisions, cells)
+    return Release(sketch=sketch, decisions=decisions, records=levels.numbers, how=how)
 
 
 def check_silo(plan: Plan, silo: str) -> None:
@@ -189,24 +190,3 @@ def check_silo(plan: Plan, silo: str) -> None:
         raise MessageError.not_in_roster(silo, plan.silos)
     if plan.privacy is not None:
         noise_terms(plan)
-
-
-def _cells(plan: Plan, decisions: Mapping[Group, Decision], found: Measured) -> list[SketchedCell]:
-    """One cell for each group of the plan: released, empty, or withheld."""
-    cells = []
-    for group, total, values, error in zip(
-        plan.groups,
-        found.selected.totals,
-        found.selected.values,
-        found.rank_errors,
-        strict=True,
-    ):
-        withheld = decisions[group].withheld
-        if withheld is not None:
-            cells.append(SketchedCell.kept_back(group, withheld))
-        elif values is None:
-            cells.append(SketchedCell.empty(group))
-        else:
-            rounded = round_values(values, plan.score_range, plan.disclosure.rounding)
-            cells.append(SketchedCell(group=group, count=total, values=rounded, rank_error=error))
-    return cells

@@ -11,6 +11,7 @@ from fedparity.privacy.histograms import Counts, GridTally
 from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.releasing.cells import asked_of
 from fedparity.releasing.measuring import Measured
 from fedparity.releasing.noisy import check_unweighted
 from fedparity.releasing.release import Levels, check_silo, release_counts, released
@@ -27,7 +28,7 @@ class Sketcher:
 
     A cursor, a queue, a stream: give every batch to :meth:`update` and ask for the message with
     :meth:`finish`. Records are gathered into chunks of four million; up to one chunk the sketch is
-    exact. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
+    exact, and so are counts at the points of a score. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
     function of at most :math:`1/(2m)` for each time that records were summarised; the error is in
     the message and widens the auditor's bounds.
 
@@ -88,6 +89,7 @@ class Sketcher:
         self._stream: StreamSketch | GridTally = (
             StreamSketch(
                 groups=plan.groups,
+                asked=asked_of(plan),
                 weighted=weight is not None,
                 resolution=resolution,
                 score_range=plan.score_range,
@@ -151,7 +153,7 @@ class Sketcher:
             self._message = self._drawn(self._stream.finish(records.judge))
             return self._message
         levels = Levels(self._plan, self._silo, weighted=records.weighted)
-        selected, errors = self._stream.finish(levels, records.judge, kind=self._plan.sketch)
+        selected, errors = self._stream.finish(levels, records.judge)
         found = Measured(selected=selected, rank_errors=errors, way="one pass")
         return released(levels, found).sketch
 

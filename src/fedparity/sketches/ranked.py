@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.kinds import Kind
-from fedparity.sketches.selection.select import Census
+from fedparity.sketches.selection.asked import Asked
+from fedparity.sketches.selection.select import Census, Selected
 
 __all__ = ["AskedPlace", "MayRank", "RankedRecords"]
 
@@ -39,11 +38,15 @@ class RankedRecords(AskedPlace, Protocol):
         """
         ...  # pragma: no cover
 
-    def values(self, levels: Sequence[int]) -> tuple[FloatArray | None, ...]:
-        """Return the numbers of every group's sketch, with so many levels each.
+    def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
+        """Return the sketches, with so many levels each: the bits are those of the kernels.
 
-        None where no level is wanted, or the group has no record. The bits are those of the
-        kernels.
+        None if the source cannot find them after all.
+
+        Raises
+        ------
+        ScoreError
+            If a score is none of the points of the grid, where they are counted.
         """
         ...  # pragma: no cover
 
@@ -52,6 +55,6 @@ class RankedRecords(AskedPlace, Protocol):
 class MayRank(Protocol):
     """Records that know whether their source can rank them."""
 
-    def ranked(self, kind: Kind) -> RankedRecords | None:
+    def ranked(self, asked: Asked) -> RankedRecords | None:
         """Return the same records, ranked where they are; None if they have to be read."""
         ...  # pragma: no cover

@@ -11,13 +11,17 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.sketches.kinds import Kind
 from fedparity.sketches.levels import check_levels
 from fedparity.sketches.records import Batch, Faults, HeldRecords
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sketches.selection.kernels import KernelName
+from fedparity.sketches.selection.means import inside_step_law
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.readings import counted_values, weighted_values
+from fedparity.sketches.selection.resolve import Values
 from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
-from fedparity.sketches.selection.select import Census, Selected, select
+from fedparity.sketches.selection.select import Census, Selected, select, where_met
 from fedparity.sketches.selection.targets import MassTargets, RankTargets
 from fedparity.sketches.waiting import WaitingRoom
 
@@ -51,7 +55,8 @@ class StreamSketch:
     Records are gathered into chunks; a full chunk becomes one exact summary of ``resolution``
     values per group, and summaries are merged as an auditor merges silos. The error of the
     distribution function is at most :math:`1/(2m)` for each time that records were summarised,
-    and is carried along. Records that fill no chunk are sketched exactly.
+    and is carried along. Records that fill no chunk are sketched exactly. Counts at the points of a
+    grid and at thresholds, and the sums of squares, need no ranks: they are always exact.
 
     Objects can be pickled and merged, so that several workers can each take a part.
 
@@ -59,6 +64,8 @@ class StreamSketch:
     ----------
     groups : sequence of labels
         What codes stand for.
+    asked : Asked
+        The kind of sketch, and where records are counted.
     resolution : int
         The m of a summary.
     chunk : int
@@ -66,6 +73,7 @@ class StreamSketch:
     """
 
     groups: Sequence[Group]
+    asked: Asked = field(default_factory=Asked)
     weighted: bool = False
     resolution: int = 4096
     chunk: int = _CHUNK
@@ -75,7 +83,8 @@ class StreamSketch:
     faults: Faults = field(default_factory=Faults)
     counts: list[int] = field(default_factory=list)
     """Records of each group so far, of positive weight, without those still waiting."""
-    squares: list[float] = field(default_factory=list)
+    moments: Moments | None = None
+    """Exact sums over the same records."""
     summaries: list[list[Summary]] = field(default_factory=list)
     waiting: WaitingRoom = field(default_factory=WaitingRoom)
 
@@ -85,7 +94,6 @@ class StreamSketch:
         self.groups = tuple(self.groups)
         self.waiting.capacity = self.chunk
         self.counts = self.counts or [0] * len(self.groups)
-        self.squares = self.squares or [0.0] * len(self.groups)
         self.summaries = self.summaries or [[] for _ in self.groups]
 
     def update(self, batch: Batch) -> None:
@@ -99,55 +107,77 @@ class StreamSketch:
 
     def merge(self, other: StreamSketch) -> None:
         """Take what another one of the same kind has gathered."""
-        mine = (self.groups, self.weighted, self.resolution)
-        if mine != (other.groups, other.weighted, other.resolution):
+        mine = (self.groups, self.weighted, self.resolution, self.asked.key)
+        if mine != (other.groups, other.weighted, other.resolution, other.asked.key):
             raise OptionError(
-                "sketches that are merged must have the same groups, weights and resolution.",
+                "sketches that are merged must have the same groups, kind, weights and resolution.",
                 fix="make every worker's sketch with the same options.",
             )
         self.faults.add(other.faults)
         for group in range(len(self.groups)):
             self.counts[group] += other.counts[group]
-            self.squares[group] += other.squares[group]
             self.summaries[group] += other.summaries[group]
+        if other.moments is not None:
+            self._add_moments(other.moments)
         for batch in other.waiting.batches():
             self.update(batch)
 
     @property
     def exact(self) -> bool:
         """Whether every record is still at hand."""
-        return not any(self.summaries)
+        return self.moments is None
 
     def finish(
-        self,
-        levels: Callable[[Census], Sequence[int]],
-        accept: Callable[[Faults], int],
-        *,
-        kind: Kind = "quantile",
+        self, levels: Callable[[Census], Sequence[int]], accept: Callable[[Faults], int]
     ) -> tuple[Selected, tuple[float, ...]]:
         """Return the sketches, and the rank error of each group.
 
         ``accept`` is asked what to do about rows that were left out.
         """
-        check_kind(kind)
-        if self.exact:
-            found = self._select(levels, kind, accept)
-            return found, (0.0,) * len(self.groups)
-        if self.waiting.size:
+        if self.waiting.size and not self.exact:
             self._summarise()
-        dropped = accept(self.faults)
-        masses = np.array([math.fsum(s.mass for s in own) for own in self.summaries])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            effective = np.nan_to_num(masses * (masses / np.array(self.squares)))
-        counts = np.array(self.counts)
-        census = Census(counts, masses, effective if self.weighted else masses, dropped)
-        values: list[FloatArray | None] = []
-        errors = []
-        for own, wanted in zip(self.summaries, levels(census), strict=True):
-            values.append(self._merged(own, wanted, kind) if own and wanted else None)
-            errors.append(self._error(own) if own and wanted else 0.0)
-        totals = tuple(masses.tolist() if self.weighted else self.counts)
-        return Selected(census, totals, tuple(values), "stream", 1), tuple(errors)
+        if self.moments is None:
+            found = self._select(levels, self.asked.kind, accept)
+            return found, (0.0,) * len(self.groups)
+        census = Census.of(np.array(self.counts), self.moments, accept(self.faults))
+        wanted = levels(census)
+        counts = None if self.asked.grid is None else self.asked.counts(self.moments)
+        groups = range(len(self.groups))
+        values = [self._values(group, wanted[group], counts) for group in groups]
+        selected = Selected(
+            census=census,
+            totals=tuple(census.masses.tolist() if self.weighted else self.counts),
+            values=tuple(values),
+            inside=tuple(self._inside(group, values[group]) for group in groups),
+            above=where_met(values, self.asked.above(self.moments)),
+            records=where_met(values, self.asked.records(self.moments)),
+            kernel="stream",
+            passes=1,
+        )
+        return selected, tuple(self._rank_error(group, values[group]) for group in groups)
+
+    def _values(self, group: int, levels: int, counts: Sequence[Values] | None) -> Values | None:
+        """The numbers of one group: those of its summaries, or counts."""
+        if not levels or not self.counts[group]:
+            return None
+        if counts is not None:
+            return counts[group]
+        return self._merged(self.summaries[group], levels, self.asked.kind)
+
+    def _inside(self, group: int, means: Values | None) -> float | None:
+        """The variance that bin means leave out: squares are exact, and the means are not."""
+        if self.asked.kind != "mean" or means is None or self.moments is None:
+            return None
+        return inside_step_law(
+            means,
+            total=sum(self.moments.between()[group]) if self.weighted else self.counts[group],
+            first=self.moments.sums.settle()[group],
+            second=self.moments.squares.settle()[group],
+        )
+
+    def _rank_error(self, group: int, values: Values | None) -> float:
+        exact = values is None or self.asked.kind == "counts"
+        return 0.0 if exact else self._error(self.summaries[group])
 
     def _select(
         self,
@@ -168,6 +198,9 @@ class StreamSketch:
             records,
             levels,
             kind=kind,
+            thresholds=self.asked.thresholds,
+            points=self.asked.points,
+            beside=self.asked.beside(sums=True),
             score_range=self.score_range,
             levels_hint=self.resolution,
             kernel=self.kernel,
@@ -182,22 +215,31 @@ class StreamSketch:
             return 0
 
         kept, self.faults = self.faults, Faults()
+        kind: Kind = "quantile" if self.asked.grid is None else "counts"
         found = self._select(
-            lambda census: [self.resolution] * census.counts.size, "quantile", no_verdict, *more
+            lambda census: [self.resolution] * census.counts.size, kind, no_verdict, *more
         )
         kept.add(self.faults)
         self.faults = kept
         self.waiting.empty()
+        if found.moments is not None:
+            self._add_moments(found.moments)
+        for group, count in enumerate(found.census.counts.tolist()):
+            self.counts[group] += count
+        if kind == "quantile":
+            self._add_summaries(found)
+
+    def _add_moments(self, moments: Moments) -> None:
+        if self.moments is None:
+            self.moments = moments
+        else:
+            self.moments.merge(moments)
+
+    def _add_summaries(self, found: Selected) -> None:
         error = 1 / (2 * self.resolution) + _ROUNDING * self.weighted
         for group, (values, total) in enumerate(zip(found.values, found.totals, strict=True)):
             if values is None:
                 continue
-            census = found.census
-            self.counts[group] += int(census.counts[group])
-            if self.weighted:
-                with np.errstate(over="ignore", divide="ignore"):
-                    share = census.masses[group] / census.effective[group]
-                    self.squares[group] += float(share * census.masses[group])
             self.summaries[group].append(Summary(total, values, error))
             if len(self.summaries[group]) > _MOST_SUMMARIES:
                 self._compact(group)

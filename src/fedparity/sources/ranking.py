@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.exact_sums import exact_integer
 from fedparity.sketches.ranked import AskedPlace
 from fedparity.sketches.records import Faults
-from fedparity.sketches.selection.select import Census
+from fedparity.sketches.selection.asked import Asked
+from fedparity.sketches.selection.means import BinMeans
+from fedparity.sketches.selection.moments import Moments
+from fedparity.sketches.selection.select import Census, Selected, where_met
 from fedparity.sketches.selection.targets import RankTargets
 from fedparity.sources.columns import Column
 from fedparity.sources.intersections import intersect
@@ -24,9 +26,13 @@ from fedparity.sources.intersections import intersect
 if TYPE_CHECKING:
     from fedparity.sources.reader import TableRecords
 
-__all__ = ["Cuts", "CutsTable", "KeyCounts", "RanksTable", "TableRanks", "Wanted"]
+__all__ = ["Cuts", "CutsTable", "KeyCounts", "RanksTable", "TableRanks", "Tallied", "Wanted"]
 
 IntArray = npt.NDArray[np.int64]
+
+_KINDS_OF_ROWS = 4
+_SPELLINGS = 4
+"""Floats near one point of a grid, on average, above which records are read and not tallied."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,13 +47,44 @@ class KeyCounts:
     infinite: IntArray
     outside: IntArray
     """Rows with a score that is finite, and outside the range."""
+    above: IntArray
+    """Rows with a score at or above each threshold, one row for each combination."""
+    squares: Sequence[int]
+    """Exact sums of squared scores, in 2^-2148; zeros where they were not asked for."""
 
     @classmethod
-    def of(cls, labels: Sequence[Column], counts: Sequence[Sequence[int]]) -> KeyCounts:
-        """Return the counts of rows (all, missing, infinite, outside), one for each combination."""
-        columns = np.array(counts, np.int64).reshape(-1, 4).T
-        rows, missing, infinite, outside = (np.ascontiguousarray(column) for column in columns)
-        return cls(labels=labels, rows=rows, missing=missing, infinite=infinite, outside=outside)
+    def of(
+        cls,
+        labels: Sequence[Column],
+        counts: Sequence[Sequence[int]],
+        squares: Sequence[int] | None = None,
+    ) -> KeyCounts:
+        """Return the counts of rows, one sequence for each combination of labels.
+
+        All rows; those whose score is missing, infinite, outside; and those at or above each threshold.
+        """
+        width = len(counts[0]) if counts else _KINDS_OF_ROWS
+        columns = np.array(counts, np.int64).reshape(-1, width).T
+        rows, missing, infinite, outside = map(np.ascontiguousarray, columns[:_KINDS_OF_ROWS])
+        return cls(
+            labels=labels,
+            rows=rows,
+            missing=missing,
+            infinite=infinite,
+            outside=outside,
+            above=columns[_KINDS_OF_ROWS:].T,
+            squares=[0] * len(counts) if squares is None else squares,
+        )
+
+    @property
+    def scored(self) -> IntArray:
+        """Rows with a score."""
+        return self.rows - self.missing
+
+    @property
+    def between(self) -> IntArray:
+        """Rows below, between and above the thresholds, one row for each combination."""
+        return -np.diff(self.above, axis=1, prepend=self.scored[:, None], append=0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -74,7 +111,7 @@ class Cuts:
     total: int
     """The exact sum of all scores."""
 
-    def means(self, count: int) -> FloatArray:
+    def means(self, count: int) -> BinMeans:
         r"""Return the means of k bins, given the k - 1 records that their edges cut.
 
         Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and so many
@@ -88,8 +125,15 @@ class Cuts:
             )
         ]
         steps = pairwise([0, *running, levels * self.total])
-        means = [(after - before) / (count << LOWEST_EXPONENT) for before, after in steps]
-        return np.array(means) + 0.0  # no negative zeros
+        return BinMeans([after - before for before, after in steps], count)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tallied:
+    """The different scores of some records, and how many have each."""
+
+    scores: FloatArray
+    counts: IntArray
 
 
 class RanksTable(AskedPlace, Protocol):
@@ -101,6 +145,13 @@ class RanksTable(AskedPlace, Protocol):
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
         """Return the scores of the records that are wanted of each group."""
+        ...  # pragma: no cover
+
+    def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
+        """Return the different scores of each group, given by its keys.
+
+        None if there are more than so many in a group.
+        """
         ...  # pragma: no cover
 
 
@@ -123,9 +174,10 @@ class TableRanks:
 
     records: TableRecords
     table: RanksTable
-    kind: Kind
+    asked: Asked
     _keys: list[list[int]] = field(default_factory=list, init=False)
     _counts: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
+    _moments: Moments = field(init=False)
 
     @property
     def place(self) -> str:
@@ -147,38 +199,93 @@ class TableRanks:
         )
         codes = self._codes(found, faults)
         dropped = self.records.accept_counted(int(found.rows.sum()), faults)
-        self._keys = [[] for _ in self.records.groups]
-        self._counts = np.zeros(len(self.records.groups), np.int64)
-        for key, (code, number) in enumerate(
-            zip(codes, (found.rows - found.missing).tolist(), strict=True)
-        ):
-            if number:
-                self._keys[code].append(key)
-                self._counts[code] += number
+        self._group(codes, found)
         if outside := int(found.outside.sum()):
             low, high = score_range or (-np.inf, np.inf)
             raise ScoreError.outside_range(outside, int(self._counts.sum()), low, high)
-        whole = self._counts.astype(np.float64)
-        return Census(self._counts, whole, whole, dropped)
+        return Census.of(self._counts, self._moments, dropped)
 
-    def values(self, levels: Sequence[int]) -> tuple[FloatArray | None, ...]:
-        """Return the numbers of every group's sketch."""
-        places, wanted = [], []
-        for place, (number, count) in enumerate(zip(levels, self._counts.tolist(), strict=True)):
-            if number and count:
-                targets = RankTargets.of(count, number, self.kind)
-                places.append(place)
-                wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
-        values: list[FloatArray | None] = [None] * len(levels)
-        for place, found in zip(places, self._found(wanted) if wanted else (), strict=True):
-            values[place] = found
-        return tuple(values)
+    def _group(self, codes: Sequence[int], found: KeyCounts) -> None:
+        """Put the combinations of labels together that make up each group."""
+        groups = len(self.records.groups)
+        self._keys = [[] for _ in range(groups)]
+        self._counts = np.zeros(groups, np.int64)
+        self._moments = Moments.zeros(self.asked.beside(), groups, weighted=False)
+        scored, between = found.scored.tolist(), found.between
+        for key, (code, number) in enumerate(zip(codes, scored, strict=True)):
+            if number:
+                self._keys[code].append(key)
+                self._counts[code] += number
+                self._moments.squares.totals[code] += found.squares[key]
+                if self.asked.grid is None:
+                    self._moments.counts[code] += between[key]
 
-    def _found(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
-        if self.kind == "mean" and isinstance(self.table, CutsTable):
-            pairs = zip(self.table.cuts(wanted), wanted, strict=True)
-            return [found.means(own.count) for found, own in pairs]
-        return [found + 0.0 for found in self.table.order_statistics(wanted)]  # no negative zeros
+    def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
+        """Return the sketches of all groups; None if scores have too many values to be tallied."""
+        places = [
+            place
+            for place, (number, count) in enumerate(
+                zip(levels, self._counts.tolist(), strict=True)
+            )
+            if number and count
+        ]
+        values: list[npt.NDArray[Any] | None] = [None] * len(levels)
+        inside: list[float | None] = [None] * len(levels)
+        if self.asked.kind == "counts":
+            if not self._tally():
+                return None
+            counts = self.asked.counts(self._moments)
+            for place in places:
+                values[place] = counts[place]
+        elif places:
+            self._rank(places, levels, values, inside)
+        return Selected(
+            census=census,
+            totals=tuple(self._counts.tolist()),
+            values=tuple(values),
+            inside=tuple(inside),
+            above=where_met(values, self.asked.above(self._moments)),
+            records=where_met(values, self.asked.records(self._moments)),
+            kernel=self.place,
+            passes=self.questions,
+        )
+
+    def _tally(self) -> bool:
+        """Count the records at the points of the grid; False if scores have too many values."""
+        grid = self.asked.grid
+        groups = [place for place, keys in enumerate(self._keys) if keys]
+        if grid is None:
+            return False
+        most = _SPELLINGS * grid.points.size
+        found = self.table.tallied([self._keys[place] for place in groups], most)
+        if found is None:
+            return False
+        for place, own in zip(groups, found, strict=True):
+            np.add.at(self._moments.counts[place], grid.places(own.scores), own.counts)
+        self.asked.check(self._moments)
+        return True
+
+    def _rank(
+        self,
+        places: Sequence[int],
+        levels: Sequence[int],
+        values: list[npt.NDArray[Any] | None],
+        inside: list[float | None],
+    ) -> None:
+        """Find the quantiles, or the bin means and what they leave inside, of the groups at places."""
+        wanted = []
+        for place in places:
+            count = int(self._counts[place])
+            targets = RankTargets.of(count, levels[place], self.asked.kind)
+            wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
+        if self.asked.kind == "mean" and isinstance(self.table, CutsTable):
+            squares = self._moments.squares.settle()
+            for place, own, cuts in zip(places, wanted, self.table.cuts(wanted), strict=True):
+                means = cuts.means(own.count)
+                values[place], inside[place] = means.values, means.inside(squares[place])
+            return
+        for place, found in zip(places, self.table.order_statistics(wanted), strict=True):
+            values[place] = found + 0.0  # no negative zeros
 
     def _codes(self, found: KeyCounts, faults: Faults) -> list[int]:
         """The code of every key; those of which all rows lack a score are not looked up."""
@@ -188,8 +295,7 @@ class TableRanks:
         ]
         positions, texts = intersect(labels)
         codes = []
-        scored = (found.rows - found.missing).tolist()
-        for position, number in zip(positions.tolist(), scored, strict=True):
+        for position, number in zip(positions.tolist(), found.scored.tolist(), strict=True):
             key = texts[position]
             code = scheme.known(key) if number else 0
             codes.append(code if code >= 0 else scheme.admit(key, number, faults))

@@ -12,8 +12,8 @@ import numpy as np
 from fedparity.errors import LabelError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Batch, BatchTask, Faults
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sources.columns import Block, BoolArray, Numbers
 from fedparity.sources.labels import Listing, Scheme, encode
 from fedparity.sources.memory import MemoryTable
@@ -47,7 +47,7 @@ class Roles:
 class RankingTable(Protocol):
     """A table that may rank scores where it is."""
 
-    def ranks(self, roles: Roles, kind: Kind) -> RanksTable | None:
+    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
         """Return what does so for these columns, or None if they have to be read.
 
         For bin means it is a :class:`~fedparity.sources.ranking.CutsTable`.
@@ -123,12 +123,12 @@ class TableRecords:
         columns = [self.table.column(name) for name in self.roles.groups]
         return len(columns) > 1 or not columns[0].coded
 
-    def ranked(self, kind: Kind) -> TableRanks | None:
+    def ranked(self, asked: Asked) -> TableRanks | None:
         """Return the same records, ranked where they are; None if they have to be read."""
         if not isinstance(self.table, RankingTable):
             return None
-        table = self.table.ranks(self.roles, kind)
-        return None if table is None else TableRanks(self, table, kind)
+        table = self.table.ranks(self.roles, asked)
+        return None if table is None else TableRanks(self, table, asked)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""

@@ -11,7 +11,20 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["compile_loop", "count", "count_weighted", "gather", "gather_weighted", "sort"]
+__all__ = [
+    "add_between",
+    "add_products",
+    "add_scores",
+    "add_squares",
+    "add_weighted_squares",
+    "compile_loop",
+    "count",
+    "count_between",
+    "count_weighted",
+    "gather",
+    "gather_weighted",
+    "sort",
+]
 
 BLOCK = 1 << 12
 _SKIP, _KEEP, _CANDIDATE, _SUM, _WINDOWED = 0, 1, 2, 3, 4
@@ -95,20 +108,26 @@ def count(chosen, bounds, scores, bits, codes, counts, places):
 
 
 @compile_loop
-def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, squares, places):
+def count_weighted(chosen, bounds, scores, bits, codes, weights, counts, masses, places):
     """Count records, and sum their weights, by place; those without weight go last."""
     last = np.uint32(counts.size - 1)
     for start in range(0, scores.size, BLOCK):
         block = scores[start : start + BLOCK]
         own = places[: block.size]
-        block_codes = codes[start : start + BLOCK]
-        _locate(chosen, bounds, block, bits[start : start + BLOCK], block_codes, last, own)
+        _locate(
+            chosen,
+            bounds,
+            block,
+            bits[start : start + BLOCK],
+            codes[start : start + BLOCK],
+            last,
+            own,
+        )
         for i in range(own.size):
             weight = weights[start + i]
             if weight > 0.0 and own[i] != last:
                 counts[own[i]] += 1
                 masses[own[i]] += weight
-                squares[block_codes[i]] += weight * weight
             else:
                 counts[last] += 1
 
@@ -157,6 +176,103 @@ def _add_product(limbs, first_bits, second_bits):
     _add_shifted(limbs, a_low * b_low, place)
     _add_shifted(limbs, a_high * b_low + a_low * b_high, place + np.int64(27))
     _add_shifted(limbs, a_high * b_high, place + np.int64(54))
+
+
+@intrinsic
+def _wide_product(typing_context, first, second):  # noqa: ARG001 -- numba's signature
+    """The product of two whole numbers of 64 bits: its lower 64 bits, and the others."""
+
+    def emit(context, builder, signature, arguments):
+        word, wide = ir.IntType(64), ir.IntType(128)
+        product = builder.mul(*(builder.zext(factor, wide) for factor in arguments))
+        parts = product, builder.lshr(product, wide(64))
+        return context.make_tuple(
+            builder, signature.return_type, [builder.trunc(part, word) for part in parts]
+        )
+
+    return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), emit
+
+
+@compile_loop
+def _add_words(words, low, middle, high):
+    """Add a number of 192 bits to another one."""
+    total = words[0] + low
+    carry = np.uint64(total < low)
+    words[0] = total
+    total = words[1] + middle
+    high += np.uint64(total < middle)
+    total += carry
+    high += np.uint64(total < carry)
+    words[1] = total
+    words[2] += high
+
+
+@compile_loop
+def add_squares(bits, codes, words):
+    """Add the squares of scores to the words of their groups, by power of two."""
+    for i in range(bits.size):
+        mantissa, place = _mantissa(bits[i])
+        size = np.uint64(abs(mantissa))
+        low, high = _wide_product(size, size)
+        _add_words(words[codes[i], 2 * place], low, high, np.uint64(0))
+
+
+@compile_loop
+def add_weighted_squares(bits, codes, weight_bits, words):
+    """Add weight times square to the words of their groups, by power of two."""
+    for i in range(bits.size):
+        mantissa, place = _mantissa(bits[i])
+        weight, weight_place = _mantissa(weight_bits[i])
+        size = np.uint64(abs(mantissa))
+        low, high = _wide_product(size, size)
+        low, carried = _wide_product(low, np.uint64(weight))
+        middle, high = _wide_product(high, np.uint64(weight))
+        middle += carried
+        high += np.uint64(middle < carried)
+        _add_words(words[codes[i], 2 * place + weight_place], low, middle, high)
+
+
+@compile_loop
+def add_scores(bits, codes, limbs):
+    """Add scores to the sums of their groups."""
+    for i in range(bits.size):
+        _add_value(limbs[codes[i]], bits[i])
+
+
+@compile_loop
+def add_products(bits, codes, weight_bits, limbs):
+    """Add weight times score to the sums of their groups."""
+    for i in range(bits.size):
+        _add_product(limbs[codes[i]], bits[i], weight_bits[i])
+
+
+@compile_loop
+def _place_between(score, bounds):
+    """How many of the bounds are not above a score."""
+    first, last = 0, bounds.size
+    while first < last:
+        middle = (first + last) >> 1
+        if score >= bounds[middle]:
+            first = middle + 1
+        else:
+            last = middle
+    return first
+
+
+@compile_loop
+def count_between(scores, codes, bounds, counts):
+    """Count records by group and place between bounds."""
+    for i in range(scores.size):
+        counts[codes[i], _place_between(scores[i], bounds)] += 1
+
+
+@compile_loop
+def add_between(scores, codes, weight_bits, bounds, counts, limbs):
+    """Count records, and add their weights to sums, by group and place between bounds."""
+    for i in range(scores.size):
+        place = _place_between(scores[i], bounds)
+        counts[codes[i], place] += np.int64(weight_bits[i] != 0)
+        _add_value(limbs[np.int64(codes[i]) * counts.shape[1] + place], weight_bits[i])
 
 
 @intrinsic

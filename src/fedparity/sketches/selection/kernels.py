@@ -11,6 +11,7 @@ from fedparity.errors.tables import MissingExtraError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection.bucket_maps import BucketMap
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.numpy_kernel import NumpyKernel
 from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
 
@@ -26,7 +27,7 @@ _PAYS_LOADED = 500_000
 
 
 class Kernel(Protocol):
-    """The two passes over a batch; every kernel finds the same bits."""
+    """The passes over a batch; every kernel finds the same bits."""
 
     name: str
     windows: bool
@@ -45,6 +46,10 @@ class Kernel(Protocol):
         bag: Bag,
     ) -> None:
         """Keep the records of a batch, or add them to sums, as the rules say."""
+        ...  # pragma: no cover
+
+    def add_up(self, batch: Batch, moments: Moments) -> None:
+        """Add the records of a batch, all of which count, to exact sums."""
         ...  # pragma: no cover
 
     def sort(self, scores: FloatArray) -> None:

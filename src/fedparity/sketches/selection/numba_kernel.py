@@ -1,4 +1,4 @@
-"""The two passes compiled by numba: the same bits as NumPy's, several times faster."""
+"""The passes compiled by numba: the same bits as NumPy's, several times faster."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection import compiled as typed_by_numba
 from fedparity.sketches.selection.bucket_maps import BucketMap, KeyMap, LinearMap
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.numpy_kernel import NumpyKernel
 from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
 
@@ -24,6 +25,8 @@ compiled: Any = typed_by_numba
 _NO_FIRST, _NO_SHIFTS = np.zeros(1, dtype=np.uint32), np.zeros(1, dtype=np.uint8)
 _MANY = 4096
 """Scores from which sorting by digits is faster than NumPy's sort."""
+_MANY_GROUPS = 256
+"""Groups from which the words of their squares would not stay in a cache."""
 _NO_LIMBS = np.zeros((0, 1), dtype=np.int64)
 
 
@@ -48,8 +51,8 @@ class NumbaKernel:
         if batch.weights is None:
             compiled.count(*common, counts, self._scratch()[0])
         else:
-            weighted = (counts, tally.masses, tally.squares)
-            compiled.count_weighted(*common, _fixed(batch.weights), *weighted, self._scratch()[0])
+            weighted = (_fixed(batch.weights), counts, tally.masses)
+            compiled.count_weighted(*common, *weighted, self._scratch()[0])
         if counts[-1] != before and not bounds.allow(batch.scores):
             outside = ~bounds.inside(batch.scores)
             if batch.weights is not None:
@@ -84,6 +87,36 @@ class NumbaKernel:
             kept = compiled.gather_weighted(*common, *weights, *told, *limbs, self._scratch(), out)
         if kept:
             bag.kept.append(Batch(*(column[:kept].copy() for column in out)))
+
+    def add_up(self, batch: Batch, moments: Moments) -> None:
+        """Add the records of a batch, all of which count, to exact sums."""
+        if moments.groups > _MANY_GROUPS:
+            self._plain.add_up(batch, moments)
+            return
+        rows = batch.scores.size
+        scores, codes = _fixed(batch.scores), _fixed(batch.codes)
+        bits = scores.view(np.int64)
+        beside = moments.beside
+        if batch.weights is None or moments.weights is None:
+            if beside.squares:
+                compiled.add_squares(bits, codes, moments.squares.in_words())
+            if beside.sums:
+                compiled.add_scores(bits, codes, _limbs(moments.sums.in_limbs(), rows))
+            if beside.bounds.size:
+                compiled.count_between(scores, codes, beside.bounds, moments.counts)
+            return
+        weights = _fixed(batch.weights).view(np.int64)
+        compiled.add_squares(weights, codes, moments.weight_squares.in_words())
+        if beside.squares:
+            compiled.add_weighted_squares(bits, codes, weights, moments.squares.in_words())
+        if beside.sums:
+            limbs = _limbs(moments.sums.in_limbs(products=True), 3 * rows)
+            compiled.add_products(bits, codes, weights, limbs)
+        limbs = _limbs(moments.weights.in_limbs(), rows)
+        if beside.bounds.size:
+            compiled.add_between(scores, codes, weights, beside.bounds, moments.counts, limbs)
+        else:
+            compiled.add_scores(weights, codes, limbs)
 
     def sort(self, scores: FloatArray) -> None:
         """Put finite scores in increasing order, where they are: many of them by their digits."""

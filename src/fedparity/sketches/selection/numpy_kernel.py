@@ -11,12 +11,17 @@ import numpy.typing as npt
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, LinearMap
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.state import KEEP, Bag, Bounds, Rules, Tally, taken
 
 __all__ = ["NumpyKernel", "gather_places", "tally_places"]
 
 _BLOCK = 1 << 16
 """Rows at once: large enough that threads seldom wait for each other, small enough for a cache."""
+
+
+_FEW_GROUPS = 8
+"""More groups than these need larger blocks, so that each has enough records in one."""
 
 
 class NumpyKernel:
@@ -44,6 +49,11 @@ class NumpyKernel:
         """Keep the records of a batch, or add them to sums, as the rules say."""
         for block in _blocks(batch):
             gather_places(self._places(chosen, block, bounds, None), block, rules, bag)
+
+    def add_up(self, batch: Batch, moments: Moments) -> None:
+        """Add the records of a batch, all of which count, to exact sums."""
+        for block in _blocks(batch, _BLOCK * max(1, moments.groups // _FEW_GROUPS)):
+            moments.add(block)
 
     def sort(self, scores: FloatArray) -> None:
         """Put finite scores in increasing order, where they are."""
@@ -97,12 +107,8 @@ class _Room:
 def tally_places(places: Integers, block: Batch, tally: Tally) -> None:
     """Count records by place; -1 is the last place."""
     np.add.at(tally.counts, places, 1)
-    if block.weights is not None and tally.masses is not None and tally.squares is not None:
+    if block.weights is not None and tally.masses is not None:
         np.add.at(tally.masses, places, block.weights)
-        counted = np.where(places == -1, 0.0, block.weights)
-        with np.errstate(over="ignore"):
-            squares = counted * counted
-        tally.squares += np.bincount(block.codes, squares, minlength=tally.squares.size)
 
 
 def gather_places(places: Integers, block: Batch, rules: Rules, bag: Bag) -> None:
@@ -139,6 +145,6 @@ def _without_equal(
     return rest
 
 
-def _blocks(batch: Batch) -> Iterator[Batch]:
-    for start in range(0, batch.scores.size, _BLOCK):
-        yield taken(batch, slice(start, start + _BLOCK))
+def _blocks(batch: Batch, rows: int = _BLOCK) -> Iterator[Batch]:
+    for start in range(0, batch.scores.size, rows):
+        yield taken(batch, slice(start, start + rows))

@@ -7,6 +7,7 @@ import numpy as np
 from fedparity.errors import RecordsError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
+from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.numpy_kernel import gather_places, tally_places
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.stages import FirstBuckets, SplitBuckets, Stage
@@ -16,21 +17,28 @@ from fedparity.sketches.selection.windows import Windows
 __all__ = ["count_all", "count_parts", "gather"]
 
 
-def count_all(run: Run, buckets: FirstBuckets) -> Tally:
-    """Count all records by bucket, and the rows that were left out by reason."""
+def count_all(run: Run, buckets: FirstBuckets) -> tuple[Tally, Moments]:
+    """Count all records by bucket, and the rows that were left out by reason; add them up."""
+    size = int(buckets.starts[-1])
 
-    def work(tally: Tally, batch: Batch) -> None:
+    def make() -> tuple[Tally, Moments]:
+        return run.tally(size), run.moments()
+
+    def work(state: tuple[Tally, Moments], batch: Batch) -> None:
+        tally, moments = state
         if batch.faults is not None:
             tally.faults.add(batch.faults)
         if batch.scores.size:
             run.kernel.count(buckets.chosen, batch, run.bounds, tally)
+        if moments.needed:
+            run.kernel.add_up(run.bounds.allowed(batch), moments)
 
-    size = int(buckets.starts[-1])
-    first, *others = run.deal(lambda: run.tally(size), work, "counting")
-    first.settle()
-    for other in others:
-        first.add(other)
-    return first
+    (tally, moments), *others = run.deal(make, work, "counting")
+    tally.settle()
+    for other_tally, other_moments in others:
+        tally.add(other_tally)
+        moments.merge(other_moments)
+    return tally, moments
 
 
 def count_parts(run: Run, first: Stage, last: Stage, parts: SplitBuckets) -> tuple[Tally, Bag]:

@@ -6,24 +6,50 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.exact_sums import ExactSums
+from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.selection.bucket_maps import Integers
-from fedparity.sketches.selection.readings import counted_values, weighted_values
+from fedparity.sketches.selection.means import BinMeans
+from fedparity.sketches.selection.readings import (
+    counted_means,
+    counted_values,
+    weighted_means,
+    weighted_values,
+)
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
 from fedparity.sketches.selection.stages import Stage
 from fedparity.sketches.selection.state import Bag, taken
 from fedparity.sketches.selection.targets import MassTargets, RankTargets
 
-__all__ = ["Resolver"]
+__all__ = ["Resolved", "Resolver", "Values"]
+
+Values: TypeAlias = npt.NDArray[Any]
+"""The numbers of a sketch: floats, or whole numbers where records are counted."""
 
 _MANY = 1 << 14
 """Kept records from which threads that sort them are worth their start."""
+
+
+class Resolved(NamedTuple):
+    """The sketch of one group."""
+
+    total: int | float
+    """Its count, or its total weight."""
+    values: Values | None = None
+    inside: float | None = None
+    """For bin means: the variance inside the bins."""
+
+    @classmethod
+    def of_means(cls, total: float, means: BinMeans, squares: int) -> Resolved:
+        """Return bin means, and what they leave inside."""
+        return cls(total, means.values, means.inside(squares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,44 +64,41 @@ class Resolver:
     """Scores that were counted and not kept."""
     atom_places: Integers
     """Their buckets."""
+    squares: Sequence[int]
+    """For bin means: the exact sums of squares of all records, by group."""
     _ordered: list[FloatArray] = field(default_factory=list, init=False)
 
-    def sketches(
-        self, counts: Integers, levels: Sequence[int]
-    ) -> list[tuple[int | float, FloatArray | None]]:
-        """Return the total and the numbers of each group."""
+    def sketches(self, counts: Integers, levels: Sequence[int]) -> list[Resolved]:
+        """Return the sketch of each group."""
         self._order_by_group()
         first_row = 0
-        found: list[tuple[int | float, FloatArray | None]] = []
+        found: list[Resolved] = []
         for group, (count, wanted) in enumerate(zip(counts.tolist(), levels, strict=True)):
             targets = self.last.targets[group]
             if targets is None:
-                found.append((count, None))
+                found.append(Resolved(count))
                 continue
             gaps = slice(first_row, first_row + targets.size + 1)
             first_row = gaps.stop
             if isinstance(targets, RankTargets):
-                found.append((count, self._counted(group, targets, count, wanted, gaps)))
+                found.append(self._counted(group, targets, count, wanted, gaps))
             else:
                 found.append(self._weighted(group, targets, wanted, gaps))
         return found
 
     def _counted(
         self, group: int, targets: RankTargets, count: int, levels: int, gaps: slice
-    ) -> FloatArray:
+    ) -> Resolved:
         own = self._own_atoms(group)
-        return counted_values(
-            CountedRuns.of(self._ordered[group], self.atoms[own], self.bag.equal[own]),
-            targets,
-            count=count,
-            levels=levels,
-            kind=self.kind,
-            gap_moments=self._value_sums[gaps],
-        )
+        runs = CountedRuns.of(self._ordered[group], self.atoms[own], self.bag.equal[own])
+        if self.kind == "quantile":
+            values = counted_values(runs, targets, count=count, levels=levels, kind=self.kind)
+            return Resolved(count, values)
+        moments = self._value_sums[gaps]
+        means = counted_means(runs, targets, count=count, levels=levels, gap_moments=moments)
+        return Resolved.of_means(count, means, self.squares[group])
 
-    def _weighted(
-        self, group: int, targets: MassTargets, levels: int, gaps: slice
-    ) -> tuple[float, FloatArray]:
+    def _weighted(self, group: int, targets: MassTargets, levels: int, gaps: slice) -> Resolved:
         own = self._own_atoms(group)
         kept = [taken(batch, batch.codes == group) for batch in self.bag.kept]
         runs = WeightedRuns.of(
@@ -85,14 +108,17 @@ class Resolver:
             [self._weight_sums[self.run.sum_rows + position] for position in own.tolist()],
             self.bag.equal[own],
         )
-        return weighted_values(
-            runs,
-            targets,
-            levels=levels,
-            kind=self.kind,
-            gap_masses=self._weight_sums[gaps],
-            gap_moments=self._product_sums[gaps],
+        masses = self._weight_sums[gaps]
+        if self.kind == "quantile":
+            return Resolved(
+                *weighted_values(runs, targets, levels=levels, kind=self.kind, gap_masses=masses)
+            )
+        moments = self._product_sums[gaps]
+        means = weighted_means(
+            runs, targets, levels=levels, gap_masses=masses, gap_moments=moments
         )
+        total = means.total / (1 << LOWEST_EXPONENT)
+        return Resolved.of_means(total, means, self.squares[group])
 
     def _order_by_group(self) -> None:
         """Sort the kept records of each group, without weights."""

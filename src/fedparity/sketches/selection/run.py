@@ -10,6 +10,7 @@ from typing import TypeVar
 from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.dealing import Progress, deal
 from fedparity.sketches.selection.kernels import Kernel
+from fedparity.sketches.selection.moments import Beside, Moments
 from fedparity.sketches.selection.state import Bag, Bounds, Tally
 from fedparity.sketches.selection.tuning import Tuning
 
@@ -27,6 +28,7 @@ class Run:
     kernel: Kernel
     threads: int
     means: bool
+    beside: Beside
     tuning: Tuning
     progress: Progress | None = None
     passes: int = 0
@@ -57,7 +59,12 @@ class Run:
 
     def tally(self, buckets: int) -> Tally:
         """Return a tally of nothing."""
-        return Tally.zeros(buckets, len(self.records.groups), weighted=self.records.weighted)
+        return Tally.zeros(buckets, weighted=self.records.weighted)
+
+    def moments(self) -> Moments:
+        """Return sums of nothing, beside the sketch."""
+        groups = len(self.records.groups)
+        return Moments.zeros(self.beside, groups, weighted=self.records.weighted)
 
     def bag(self, candidates: int = 0, windows: int = 0) -> Bag:
         """Return an empty bag, with the sums that this run needs."""

@@ -12,7 +12,7 @@ from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, choose
 from fedparity.sketches.selection.state import Bounds
 from fedparity.sketches.selection.tuning import Tuning
 
-__all__ = ["first_map", "score_sample"]
+__all__ = ["OneBucket", "first_map", "score_sample"]
 
 _COARSE, _FINE = 1 << 14, 1 << 17
 _MANY_LEVELS = 200
@@ -20,12 +20,13 @@ _MANY_LEVELS = 200
 
 
 @dataclass(frozen=True)
-class _OneBucket:
+class OneBucket:
     """The map of all scores to one bucket."""
 
     width: int = 1
 
     def buckets(self, scores: FloatArray) -> Integers:
+        """Return the only one, for each score."""
         return np.zeros(scores.size, dtype=np.int64)
 
 
@@ -48,7 +49,7 @@ def first_map(sample: FloatArray, records: Records, levels_hint: int, tuning: Tu
     """Return a map whose buckets hold a small share of the records each."""
     rows = records.rows
     if not sample.size or (rows is not None and rows <= tuning.few):
-        return _OneBucket()
+        return OneBucket()
     most = tuning.buckets // max(1, len(records.groups))
     wanted = _FINE if levels_hint > _MANY_LEVELS else _COARSE
     if rows is not None:

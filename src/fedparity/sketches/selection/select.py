@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.sketches.exact_sums import LOWEST_EXPONENT
+from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Records
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.dealing import Progress, available_threads
 from fedparity.sketches.selection.kernels import KernelName, choose_kernel
+from fedparity.sketches.selection.moments import Beside, Moments
 from fedparity.sketches.selection.passes import count_all, count_parts, gather
-from fedparity.sketches.selection.resolve import Resolver
+from fedparity.sketches.selection.resolve import Resolved, Resolver, Values
 from fedparity.sketches.selection.run import Run
 from fedparity.sketches.selection.sampling import first_map, score_sample
 from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, split
@@ -24,7 +28,9 @@ from fedparity.sketches.selection.targets import MassTargets, RankTargets, Targe
 from fedparity.sketches.selection.tuning import Tuning
 from fedparity.sketches.selection.windows import choose_windows, within_windows
 
-__all__ = ["Census", "Selected", "select"]
+__all__ = ["Census", "Selected", "select", "where_met"]
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,24 +40,53 @@ class Census:
     counts: Integers
     """Records of each group that have a positive weight."""
     masses: FloatArray
-    """Their total weight, rounded."""
+    """Their total weight, correctly rounded."""
     effective: FloatArray
-    """The number of equally weighted records that would vary as much."""
+    """The number of equally weighted records that would vary as much, correctly rounded."""
     dropped: int
     """Rows that were left out, as allowed."""
 
+    @classmethod
+    def of(cls, counts: Integers, moments: Moments, dropped: int) -> Census:
+        r"""Return the census of groups whose weights, if they have any, were added up.
 
-@dataclass(frozen=True, eq=False)
+        Weights that sum to W amount to :math:`W^2 / \sum_i w_i^2` records.
+        """
+        if moments.weights is None:
+            whole = counts.astype(np.float64)
+            return cls(counts, whole, whole, dropped)
+        weights = [sum(own) for own in moments.between()]
+        effective = [
+            weight * weight / squares if squares else 0.0
+            for weight, squares in zip(weights, moments.weight_squares.settle(), strict=True)
+        ]
+        masses = [weight / (1 << LOWEST_EXPONENT) for weight in weights]
+        return cls(counts, np.array(masses), np.array(effective), dropped)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Selected:
-    """The sketches of all groups, and how they were found."""
+    """The sketches of all groups, and how they were found.
+
+    What is said of a group is None where nothing was asked of it, or it has no record.
+    """
 
     census: Census
     totals: tuple[int | float, ...]
     """The count of each group, or its total weight, correctly rounded."""
-    values: tuple[FloatArray | None, ...]
-    """The numbers of each group's sketch; None where none were asked for, or it has no record."""
+    values: tuple[Values | None, ...]
+    """The numbers of each group's sketch."""
+    inside: tuple[float | None, ...]
+    """For bin means the variance inside the bins, correctly rounded: what they leave out."""
+    above: tuple[tuple[int | float, ...] | None, ...]
+    """Records, or their weight, at or above each threshold."""
+    records: tuple[Integers | None, ...]
+    """How many records lie below, between and above thresholds, or, for counts, at each point; None
+    where there are neither."""
     kernel: str
     passes: int
+    moments: Moments | None = None
+    """The exact sums behind them, where records were read: those of several chunks can be added up."""
 
 
 def select(
@@ -59,6 +94,9 @@ def select(
     levels: Callable[[Census], Sequence[int]],
     *,
     kind: Kind = "quantile",
+    thresholds: Sequence[float] = (),
+    points: FloatArray | None = None,
+    beside: Beside | None = None,
     score_range: tuple[float, float] | None = None,
     levels_hint: int = 100,
     threads: int | None = None,
@@ -66,17 +104,26 @@ def select(
     progress: Progress | None = None,
     tuning: Tuning | None = None,
 ) -> Selected:
-    r"""Return the exact quantiles or bin means of every group, without sorting the records.
+    r"""Return the exact quantiles, bin means or counts of every group, without sorting the records.
 
     A monotone map sends scores to buckets. The first pass counts them, which tells the bucket
     of every wanted rank; the second keeps the records of those buckets only, and they are
-    sorted. Sums that means and weights need are kept as whole numbers. So the result does not
-    depend on the order of the records, on threads, or on the kernel: every bit is the same.
+    sorted. Sums that means, squares and weights need are kept as whole numbers. So the result does
+    not depend on the order of the records, on threads, or on the kernel: every bit is the same.
 
     Parameters
     ----------
     levels : function of a census to one number of levels per group
         Called after the first pass; 0 where nothing is wanted of a group.
+    kind : "quantile", "mean" or "counts"
+        For ``counts`` the values are the records, or their weight, at all ``points``, whatever
+        the number of levels; one pass finds them.
+    thresholds : sequence of numbers
+        Scores at or above which records are counted as well.
+    points : increasing array, for kind ``counts``
+        The scores there can be, see :class:`~fedparity.sketches.score_grid.ScoreGrid`.
+    beside : Beside, optional
+        What is added up; only what the sketch needs if absent.
     score_range : pair of numbers, optional
         Scores outside are refused.
     levels_hint : int
@@ -85,7 +132,7 @@ def select(
     Raises
     ------
     ScoreError
-        If a score is missing, infinite or outside the range.
+        If a score is missing, infinite, outside the range, or none of the points.
     RecordsError
         If a later pass finds other records than the first.
 
@@ -95,60 +142,97 @@ def select(
     value l is the lowest score up to which at least the share :math:`u_\ell` of the mass lies;
     for kind ``mean`` it is the float nearest to the mean of bin l.
     """
-    check_kind(kind)
+    asked = Asked(kind=kind, thresholds=thresholds, points=points)
     run = Run(
         records=records,
         bounds=Bounds() if score_range is None else Bounds(*score_range),
         kernel=choose_kernel(kernel, records.rows),
         threads=available_threads() if threads is None else threads,
         means=kind == "mean",
+        beside=asked.beside() if beside is None else beside,
         progress=progress,
         tuning=tuning or Tuning(),
     )
-    sample = score_sample(records, run.bounds, run.tuning)
+    ranked = kind != "counts"
+    sample = score_sample(records, run.bounds, run.tuning) if ranked else np.zeros(0)
     buckets = FirstBuckets(
         first_map(sample, records, levels_hint, run.tuning), len(records.groups)
     )
-    tally = count_all(run, buckets)
-    census = _census(run, tally, buckets)
+    tally, moments = count_all(run, buckets)
+    census = _census(run, tally, moments, buckets)
+    asked.check(moments)
     wanted = [int(number) for number in levels(census)]
-    targets = [_targets(run, census, group, number, kind) for group, number in enumerate(wanted)]
+    if ranked:
+        targets = [
+            _targets(run, census, group, number, kind) for group, number in enumerate(wanted)
+        ]
+        stage = _first_stage(run, buckets, tally, targets)
+        found = _resolved(run, kind, stage, sample, moments).sketches(census.counts, wanted)
+    else:
+        found = _counted(asked, wanted, census, moments)
+    values = tuple(each.values for each in found)
+    return Selected(
+        census=census,
+        totals=tuple(each.total for each in found),
+        values=values,
+        inside=tuple(each.inside for each in found),
+        above=where_met(values, asked.above(moments)),
+        records=where_met(values, asked.records(moments)),
+        kernel=run.kernel.name,
+        passes=run.passes,
+        moments=moments,
+    )
+
+
+def where_met(values: Sequence[object], found: Iterable[Found]) -> tuple[Found | None, ...]:
+    """Return what was found of each group, and None where it has no values."""
+    return tuple(None if own is None else one for own, one in zip(values, found, strict=True))
+
+
+def _counted(
+    asked: Asked, wanted: Sequence[int], census: Census, moments: Moments
+) -> list[Resolved]:
+    """The counts of each group at the points of a grid."""
+    totals = (census.counts if moments.weights is None else census.masses).tolist()
+    return [
+        Resolved(total, values if number and count else None)
+        for total, values, number, count in zip(
+            totals, asked.counts(moments), wanted, census.counts.tolist(), strict=True
+        )
+    ]
+
+
+def _first_stage(
+    run: Run, buckets: FirstBuckets, tally: Tally, targets: Sequence[Targets | None]
+) -> Stage:
+    """The buckets that hold a wanted rank."""
     run.sum_rows = sum(target.size + 1 for target in targets if target is not None)
-    first = narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
+    return narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
+
+
+def _resolved(
+    run: Run, kind: Kind, first: Stage, sample: FloatArray, moments: Moments
+) -> Resolver:
+    """What resolves the wanted ranks: records are gathered, in further passes."""
     last, sums = _narrowed(run, first)
     last, atoms, atom_places = last.with_candidates(sample, run.tuning)
     last, bag = _gathered(run, first, last, atoms, sample)
     bag.add_earlier_sums(sums)
-    resolver = Resolver(run, kind, last, bag, atoms, atom_places)
-    found = resolver.sketches(census.counts, wanted)
-    return Selected(
-        census,
-        tuple(total for total, _ in found),
-        tuple(values for _, values in found),
-        run.kernel.name,
-        run.passes,
-    )
+    return Resolver(run, kind, last, bag, atoms, atom_places, moments.squares.settle())
 
 
 def _masses(tally: Tally) -> FloatArray | None:
     return None if tally.masses is None else tally.masses[:-1]
 
 
-def _census(run: Run, tally: Tally, buckets: FirstBuckets) -> Census:
+def _census(run: Run, tally: Tally, moments: Moments, buckets: FirstBuckets) -> Census:
     """Count the groups; raise where a record may not be counted."""
     dropped = run.records.accept(tally.faults)
     if tally.outside:
         total = int(tally.counts.sum())
         raise ScoreError.outside_range(tally.outside, total, run.bounds.low, run.bounds.high)
     shape = (len(run.records.groups), buckets.chosen.width)
-    counts = tally.counts[:-1].reshape(shape).sum(axis=1)
-    if tally.masses is None or tally.squares is None:
-        whole = counts.astype(np.float64)
-        return Census(counts, whole, whole, dropped)
-    masses = tally.masses[:-1].reshape(shape).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effective = np.nan_to_num(masses * (masses / tally.squares))
-    return Census(counts, masses, effective, dropped)
+    return Census.of(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
 
 
 def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> Targets | None:

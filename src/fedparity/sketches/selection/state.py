@@ -99,6 +99,13 @@ class Bounds:
         """Which scores are numbers inside the bounds."""
         return (scores >= self.low) & (scores <= self.high)
 
+    def allowed(self, batch: Batch) -> Batch:
+        """Return the records of a batch that count."""
+        if not batch.scores.size or self.allow(batch.scores):
+            return batch
+        counted = self.inside(batch.scores)
+        return taken(batch, counted if batch.weights is None else counted & (batch.weights > 0))
+
 
 @dataclass(eq=False)
 class Tally:
@@ -110,20 +117,15 @@ class Tally:
     faults: Faults = field(default_factory=Faults)
     outside: int = 0
     """Records whose score is finite but outside the bounds."""
-    squares: FloatArray | None = None
-    """Sum of squared weights per group, rounded."""
     recent: npt.NDArray[np.uint32] | None = None
     """Counts that are not in ``counts`` yet: half the bytes, so that they stay in a cache."""
     recent_rows: int = 0
 
     @classmethod
-    def zeros(cls, buckets: int, groups: int, *, weighted: bool) -> Tally:
+    def zeros(cls, buckets: int, *, weighted: bool) -> Tally:
         """Return a tally of nothing, with one more bucket for what is left out."""
-        return cls(
-            np.zeros(buckets + 1, dtype=np.int64),
-            np.zeros(buckets + 1) if weighted else None,
-            squares=np.zeros(groups) if weighted else None,
-        )
+        counts = np.zeros(buckets + 1, dtype=np.int64)
+        return cls(counts, np.zeros(buckets + 1) if weighted else None)
 
     def recently(self, rows: int) -> npt.NDArray[np.uint32]:
         """Return recent counts with room for so many more."""
@@ -148,8 +150,6 @@ class Tally:
         self.counts += other.counts
         if self.masses is not None and other.masses is not None:
             self.masses += other.masses
-        if self.squares is not None and other.squares is not None:
-            self.squares += other.squares
         self.faults.add(other.faults)
         self.outside += other.outside
 

@@ -8,7 +8,9 @@ positive one and the floor are all non-decreasing, so the order is right whateve
 
 A float64 below :math:`2^E` is cut into pieces of 26 bits: piece i is
 :math:`(x 2^{26(i+1) - E}) \bmod 2^{26}` without its fraction. Powers of two and the remainder are
-exact, so the sums of the pieces, whole numbers, are those of the scores.
+exact, so the sums of the pieces, whole numbers, are those of the scores. The square of a score is the sum
+of the products of two of its pieces; those of one power of two are added up, and cut into a lower and
+an upper half before they are summed over records.
 """
 
 from __future__ import annotations
@@ -28,6 +30,10 @@ MOST_DEPTH = 9
 """So that all digits fit a BIGINT."""
 _BITS = 26
 _FEW_PIECES = 4
+_HALF = 27
+"""Bits of the lower half of a product of pieces."""
+_SIGNED_BITS = 63
+"""Of a BIGINT."""
 _MOST_BITS = 1000
 """So that neither a score times a power of two nor that power is beyond the floats."""
 _EXTREME = 1e200
@@ -103,6 +109,30 @@ class Pieces:
         lowest = LOWEST_EXPONENT + self.exponent
         return sum(
             _shifted(piece, lowest - _BITS * (place + 1)) for place, piece in enumerate(sums)
+        )
+
+    @property
+    def most_records(self) -> int:
+        """So many records can be added up: the sums of halves stay below 2^63."""
+        largest = max(1, self.number) << 2 * _BITS - _HALF
+        return (1 << _SIGNED_BITS) // max(largest, 1 << _HALF)
+
+    def squares(self, names: Sequence[str]) -> list[str]:
+        """Return the halves of the square of a score, given the names of its pieces."""
+        halves = []
+        for power in range(2 * len(names) - 1):
+            pairs = [(i, power - i) for i in range(len(names)) if i <= power - i < len(names)]
+            terms = [f"{1 + (i < j)}L * {names[i]} * {names[j]}" for i, j in pairs]
+            whole = f"({' + '.join(terms)})"
+            halves += [f"{whole} & {(1 << _HALF) - 1}L", f"SHIFTRIGHT({whole}, {_HALF})"]
+        return halves
+
+    def squared(self, sums: Sequence[int]) -> int:
+        """Return the sum of squares, in 2^-2148, given the sums of their halves."""
+        lowest = 2 * (LOWEST_EXPONENT + self.exponent - _BITS)
+        return sum(
+            _shifted(half, lowest - _BITS * (place // 2) + _HALF * (place % 2))
+            for place, half in enumerate(sums)
         )
 
     def _scale(self, place: int) -> float:

@@ -30,17 +30,36 @@ class Questions:
     """How many columns of groups it has."""
     scores: Range
     pieces: Pieces
+    thresholds: tuple[float, ...] = ()
+    """Scores at which records are counted."""
 
     def counts(self, most: int) -> str:
         """Ask for the rows, and the sums of scores, of every combination of labels and cell."""
         own = ", ".join(f"v{place}, t{place}" for place in range(self.columns))
+        pieces = self.pieces.expressions("z")
         cells = self.scores.cell(self._rows(), f"{own}, state, z", "z", 1)
-        left = f"COUNT_IF(state = {FINITE} AND {self.pieces.left('z')}) AS more"
-        counted = self._summed(cells, f"{own}, state, cell", _ONE, left)
+        cut = ", ".join(f"{piece} AS p{place}" for place, piece in enumerate(pieces))
+        rows = f"(SELECT *, {cut} FROM {cells})" if pieces else cells  # noqa: S608
+        finite = f"state = {FINITE} AND"
+        wholes = {"more": f"COUNT_IF({finite} {self.pieces.left('z')})"}
+        for place, threshold in enumerate(self.thresholds):
+            wholes[f"a{place}"] = f"COUNT_IF({finite} z >= {double(threshold)})"
+        for place, half in enumerate(self.pieces.squares([f"p{i}" for i in range(len(pieces))])):
+            wholes[f"q{place}"] = f"SUM(CASE WHEN state = {FINITE} THEN {half} ELSE 0L END)"
+        more = [f"{sum_} AS {name}" for name, sum_ in wholes.items()]
+        counted = self._summed(rows, f"{own}, state, cell", _ONE, *more)
         found = ", ".join(["state", "cell", "n", "one", *self._sums])
+        summed = ", ".join(f"SUM({name}) AS {name}" for name in wholes)
         return (
-            f"SELECT {own}, COLLECT_LIST(STRUCT({found})) AS found, SUM(more) AS more "  # noqa: S608
+            f"SELECT {own}, COLLECT_LIST(STRUCT({found})) AS found, {summed} "  # noqa: S608
             f"FROM {counted} GROUP BY {own} LIMIT {most}"
+        )
+
+    def tallied(self, keys: str, most: int) -> str:
+        """Ask for the different scores of each group, and how many records have each."""
+        return (
+            f"SELECT code, z, COUNT(*) AS n FROM {self._coded(keys)} "  # noqa: S608
+            f"GROUP BY code, z LIMIT {most}"
         )
 
     def deeper(self, keys: str, cells: str, depth: int) -> str:
@@ -98,15 +117,18 @@ class Questions:
 
     def _near(self, keys: str, cells: str, depth: int, of: str) -> str:
         """The records of some cells, with the codes of their groups."""
-        same = " AND ".join(f"r.t{place} <=> k.t{place}" for place in range(self.columns))
-        coded = (
-            f"(SELECT {_BROADCAST} k.code, r.z FROM {self._rows()} AS r JOIN {keys} ON {same} "  # noqa: S608
-            f"WHERE r.state = {FINITE})"
-        )
-        placed = self.scores.cell(coded, "code, z", "z", depth)
+        placed = self.scores.cell(self._coded(keys), "code, z", "z", depth)
         return (
             f"(SELECT {_BROADCAST} s.code, s.cell, s.z FROM {placed} AS s JOIN {cells} "  # noqa: S608
             f"ON s.code = c.code AND {of} = c.cell)"
+        )
+
+    def _coded(self, keys: str) -> str:
+        """All records, with the codes of their groups."""
+        same = " AND ".join(f"r.t{place} <=> k.t{place}" for place in range(self.columns))
+        return (
+            f"(SELECT {_BROADCAST} k.code, r.z FROM {self._rows()} AS r JOIN {keys} ON {same} "  # noqa: S608
+            f"WHERE r.state = {FINITE})"
         )
 
     def _summed(self, rows: str, by: str, *more: str) -> str:

@@ -10,7 +10,8 @@ import numpy as np
 
 from fedparity.errors import TableError
 from fedparity.laws.arrays import FloatArray
-from fedparity.sources.ranking import Cuts, KeyCounts, Wanted
+from fedparity.sketches.selection.asked import Asked
+from fedparity.sources.ranking import Cuts, KeyCounts, Tallied, Wanted
 from fedparity.sources.spark.cells import MORE_BITS, MOST_DEPTH, Pieces, Range
 from fedparity.sources.spark.failures import PLACE, telling
 from fedparity.sources.spark.questions import FINITE, INFINITE, MISSING, OUTSIDE, Questions
@@ -22,8 +23,6 @@ _MOST_KEYS = 256
 """Combinations of labels, as for databases."""
 _MOST_SORTED = 1 << 20
 """Records that are sorted; where cells hold more, they are cut once more."""
-_MOST_SUMMED = 1 << 36
-"""Pieces of 26 bits of so many records sum to less than 2^63."""
 
 
 class _Part(NamedTuple):
@@ -65,13 +64,13 @@ class SparkRanks:
         With the columns that :mod:`~fedparity.sources.spark.questions` names.
     labels : sequence of str
         The names of the columns of groups.
-    sums : bool
-        Whether sums are wanted: for bin means.
+    asked : Asked
+        What is wanted: sums are for bin means only.
     """
 
     rows: Any
     labels: Sequence[str]
-    sums: bool
+    asked: Asked
     place = PLACE
     questions: int = 0
 
@@ -88,9 +87,10 @@ class SparkRanks:
         if score_range is None or not Range(*score_range).ordinary:
             return None
         scores = Range(*score_range)
-        pieces: Pieces | None = Pieces.of(scores) if self.sums else Pieces(0, 0)
+        pieces: Pieces | None = Pieces.of(scores) if self.asked.kind == "mean" else Pieces(0, 0)
+        thresholds = tuple(self.asked.cuts.tolist())
         while pieces is not None:
-            self._ask = Questions(len(self.labels), scores, pieces)
+            self._ask = Questions(len(self.labels), scores, pieces, thresholds)
             found = self._collected(self._ask.counts(_MOST_KEYS + 1))
             if len(found) > _MOST_KEYS:
                 return None
@@ -105,16 +105,42 @@ class SparkRanks:
         self._parts = [
             self._read(part[1:] for part in row["found"] if part[0] == FINITE) for row in found
         ]
+        above = [f"a{place}" for place in range(len(self._ask.thresholds))]
         counts = [
-            [_rows_of(row, state) for state in (None, MISSING, INFINITE, OUTSIDE)] for row in found
+            [_rows_of(row, state) for state in (None, MISSING, INFINITE, OUTSIDE)]
+            + [row[name] for name in above]
+            for row in found
         ]
-        if self.sums and sum(own[0] for own in counts) >= _MOST_SUMMED:
+        pieces = self._ask.pieces
+        if pieces.number and sum(own[0] for own in counts) >= pieces.most_records:
             return None
+        halves = [f"q{place}" for place in range(2 * (2 * pieces.number - 1))]
+        squares = [pieces.squared([row[name] for name in halves]) for row in found]
         labels = [
             value_column([row[f"v{place}"] for row in found], name)
             for place, name in enumerate(self.labels)
         ]
-        return KeyCounts.of(labels, counts)
+        return KeyCounts.of(labels, counts, squares)
+
+    def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
+        """Return the different scores of each group; None if there are too many."""
+        keys = self._ask.keys(
+            (self._texts[key], code) for code, own in enumerate(groups) for key in own
+        )
+        allowed = most * len(groups)
+        rows = self._collected(self._ask.tallied(keys, allowed + 1)) if groups else []
+        if len(rows) > allowed:
+            return None
+        own: list[list[tuple[float, int]]] = [[] for _ in groups]
+        for code, score, number in rows:
+            own[code].append((score, number))
+        return [
+            Tallied(
+                scores=np.array([score for score, _ in tallied], np.float64),
+                counts=np.array([number for _, number in tallied], np.int64),
+            )
+            for tallied in own
+        ]
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
         """Return the wanted scores of each group."""

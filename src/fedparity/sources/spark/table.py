@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import TableError
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sources.ranking import RanksTable
 from fedparity.sources.spark.conditions import spark_condition
 from fedparity.sources.spark.failures import telling
@@ -75,8 +75,8 @@ class SparkTable:
             rows = frame.select(*map(name_of, names)).toLocalIterator()
         yield from row_blocks(_chunks(rows), names)
 
-    def ranks(self, roles: Roles, kind: Kind) -> RanksTable | None:
-        """Return what finds ranks inside Spark, where it can."""
+    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+        """Return what finds ranks, or counts scores, inside Spark, where it can."""
         frame = self._frame if roles.where is None else self._kept(roles.where)
         if frame is None or roles.weight is not None or not self.rescannable:
             return None
@@ -91,7 +91,7 @@ class SparkTable:
             columns += [f"{label} AS v{place}", f"{text} AS t{place}"]
         with telling():
             rows = frame.selectExpr(*columns)
-        return SparkRanks(rows, roles.groups, sums=kind == "mean")
+        return SparkRanks(rows, roles.groups, asked)
 
     def _kept(self, where: Condition | None) -> Any:  # noqa: ANN401 -- PySpark is optional
         """The frame without the rows that a filter drops; None if Spark cannot tell."""

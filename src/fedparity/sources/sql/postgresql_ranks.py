@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sources.ranking import KeyCounts, Wanted
+from fedparity.sketches.selection.asked import Asked
+from fedparity.sources.ranking import KeyCounts, Tallied, Wanted
 from fedparity.sources.sql.names import quoted
 from fedparity.sources.sql.relations import Relation
 from fedparity.sources.sql.sessions import Session, value_column
@@ -43,9 +44,15 @@ class PostgresqlRanks:
     place = "PostgreSQL"
 
     def __init__(
-        self, session: Session, relation: Relation, types: Mapping[str, str], roles: Roles
+        self,
+        session: Session,
+        relation: Relation,
+        types: Mapping[str, str],
+        roles: Roles,
+        asked: Asked,
     ) -> None:
         self._session, self._relation, self._roles = session, relation, roles
+        self._thresholds = asked.cuts
         self._dialect = relation.dialect
         self._types = types
         self.questions = 0
@@ -68,15 +75,34 @@ class PostgresqlRanks:
         """Return the wanted scores of each group, by a query for each."""
         return [self._ranked(own) for own in wanted]
 
+    def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
+        """Return the different scores of each group, by a query for each; None if one has too many."""
+        found = []
+        for keys in groups:
+            rows = self._fetched(
+                f"SELECT {_SCORE}, count(*) FROM {self._among(keys)} "  # noqa: S608 -- all is quoted
+                f"GROUP BY {_SCORE} LIMIT {most + 1}"
+            )
+            if len(rows) > most:
+                return None
+            scores, counts = zip(*rows, strict=True)
+            found.append(
+                Tallied(scores=np.array(scores, np.float64), counts=np.array(counts, np.int64))
+            )
+        return found
+
     def _ranked(self, wanted: Wanted) -> FloatArray:
         fractions = ",".join(repr((int(rank) - 0.5) / wanted.count) for rank in wanted.ranks)
-        among = " OR ".join(f"({self._having(self._texts[key])})" for key in wanted.keys)
         found = self._fetched(
             f"SELECT percentile_disc('{{{fractions}}}'::float8[]) "  # noqa: S608 -- all is quoted
-            f"WITHIN GROUP (ORDER BY {_SCORE}) FROM {self._scored()} "
-            f"WHERE {_SCORE} <> 'NaN' AND ({among})"
+            f"WITHIN GROUP (ORDER BY {_SCORE}) FROM {self._among(wanted.keys)}"
         )
         return np.array(found[0][0], np.float64)
+
+    def _among(self, keys: Sequence[int]) -> str:
+        """The scored rows that have one of these keys."""
+        among = " OR ".join(f"({self._having(self._texts[key])})" for key in keys)
+        return f"{self._scored()} WHERE {_SCORE} <> 'NaN' AND ({among})"
 
     def _fetched(self, sql: str) -> list[tuple[Any, ...]]:
         self.questions += 1
@@ -97,11 +123,15 @@ class PostgresqlRanks:
         listed = ", ".join([*names, *(f"{name}::text" for name in names)])
         infinite = f"{_SCORE} IN ('Infinity', '-Infinity')"
         outside = f"{_SCORE} < '{float(low)!r}' OR {_SCORE} > '{float(high)!r}'"
+        above = "".join(
+            f", count(*) FILTER (WHERE {_SCORE} <> 'NaN' AND {_SCORE} >= '{threshold!r}')"
+            for threshold in self._thresholds.tolist()
+        )
         return (
             f"SELECT {listed}, count(*), "  # noqa: S608 -- all is quoted
             f"count(*) FILTER (WHERE {_SCORE} IS NULL OR {_SCORE} = 'NaN'), "
             f"count(*) FILTER (WHERE {infinite}), "
-            f"count(*) FILTER (WHERE {_SCORE} <> 'NaN' AND NOT {infinite} AND ({outside})) "
+            f"count(*) FILTER (WHERE {_SCORE} <> 'NaN' AND NOT {infinite} AND ({outside})){above} "
             f"FROM {self._scored()} GROUP BY {', '.join(names)} LIMIT {_MOST_KEYS + 1}"
         )
 

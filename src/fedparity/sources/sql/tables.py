@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fedparity.errors import DatabaseError, DatabaseNameError, TableError
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sources.ranking import RanksTable
 from fedparity.sources.sql.dialects import POSTGRESQL
 from fedparity.sources.sql.postgresql_ranks import PostgresqlRanks, can_rank
@@ -79,17 +79,17 @@ class SqlTable:
         if stream is not None:
             stream.close()
 
-    def ranks(self, roles: Roles, kind: Kind) -> RanksTable | None:
-        """Return what finds ranks inside the database, where it can."""
+    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+        """Return what finds ranks, or counts scores, inside the database, where it can."""
         if self._session.dialect is not POSTGRESQL or not self.rescannable:
             return None
-        if kind != "quantile":
+        if asked.kind == "mean":
             return None
         if roles.where is not None or roles.weight is not None:
             return None
         if not can_rank(self._types[roles.score]):
             return None
-        return PostgresqlRanks(self._session, self._relation, self._types, roles)
+        return PostgresqlRanks(self._session, self._relation, self._types, roles, asked)
 
     def _described(self) -> Sequence[tuple[str, str]]:
         try:
