@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.parts import Bounded, Estimate, Verdicts
+from fedparity.auditing.parts import Bounded, Estimate, InDeviations, Verdicts
 from fedparity.diagnostics.assessment import verdict
 from fedparity.diagnostics.intervals import Interval
 from fedparity.errors import ResultError
@@ -83,8 +83,8 @@ def _has_estimates(result: AuditResult) -> bool:
     )
     return all(
         _contains(each.combined, each.interval)
-        and _contains(each.interval, Interval(each.value, each.value))
-        and _contains(each.interval, Interval(each.corrected, each.corrected))
+        and _contains(each.interval, (each.value, each.value))
+        and _contains(each.interval, (each.corrected, each.corrected))
         for each in estimates
     )
 
@@ -92,11 +92,13 @@ def _has_estimates(result: AuditResult) -> bool:
 def _has_bounds(result: AuditResult) -> bool:
     """Outer bounds contain the certificate."""
     found = result.magnitudes
-    bounded: tuple[Bounded, ...] = (
+    bounded: tuple[Bounded | InDeviations, ...] = (
         result.disparity,
         found.points,
         found.worst_pair,
-        found.standardized,
+        found.standardized.deviation,
+        found.standardized.distance,
+        found.standardized.mean_gap,
         found.variance_share,
         found.location_share,
         found.equal_weights,
@@ -129,7 +131,7 @@ def _has_thresholds(result: AuditResult) -> bool:
 
 def _has_compared(result: AuditResult) -> bool:
     compared = result.disparity.compared
-    value = Interval(compared.value, compared.value)
+    value = compared.answered if compared.value is None else (compared.value, compared.value)
     return _contains(compared.all, compared.answered) and _contains(compared.answered, value)
 
 
@@ -141,8 +143,8 @@ def _has_verdicts(result: AuditResult) -> bool:
     )
 
 
-def _contains(outer: Interval, inner: Interval) -> bool:
-    return outer.lower <= inner.lower and inner.upper <= outer.upper
+def _contains(outer: Interval, inner: tuple[float, float]) -> bool:
+    return outer.lower <= inner[0] and inner[1] <= outer.upper
 
 
 def _has_confidence(result: AuditResult) -> bool:

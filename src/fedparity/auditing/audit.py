@@ -12,6 +12,7 @@ from fedparity.auditing.noisy import audit_noisy
 from fedparity.auditing.parts import SetAside
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.secure.audit import audit_secure
+from fedparity.auditing.sizes import Sizes
 from fedparity.auditing.unseen import find_unseen, measured_groups, set_aside
 from fedparity.diagnostics.assessment import assess
 from fedparity.diagnostics.attribution import attribute
@@ -19,7 +20,6 @@ from fedparity.diagnostics.decomposition import decompose
 from fedparity.diagnostics.influence import SiloInfluence, influences
 from fedparity.diagnostics.local import local_audits
 from fedparity.diagnostics.local_assessment import LOCAL_SILOS
-from fedparity.diagnostics.magnitudes import magnitudes
 from fedparity.errors import FederationError, SecureMessageError
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -127,7 +127,7 @@ def audit(
         "unseen": unseen.of(federation.groups),
         "unseen_total": unseen.total,
     }
-    sizes = partial(magnitudes, federation, method, score_range=plan.score_range)
+    sizes = partial(Sizes.of, federation, method, score_range=plan.score_range)
     seen = sizes()
     influence = influences(federation, method)
     assessment = assess(

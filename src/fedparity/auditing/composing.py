@@ -19,6 +19,7 @@ from fedparity.auditing.parts import (
     StandIn,
 )
 from fedparity.auditing.result import SCHEMA, AuditResult
+from fedparity.auditing.sizes import Sizes
 from fedparity.auditing.stated_guarantee import stated_guarantee
 from fedparity.auditing.unseen import Unseen, silo_note
 from fedparity.auditing.whole import (
@@ -32,7 +33,6 @@ from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms
 from fedparity.diagnostics.influence import SiloInfluence
 from fedparity.diagnostics.local import LocalAudit
-from fedparity.diagnostics.magnitudes import Magnitudes
 from fedparity.federated.federation import Federation
 from fedparity.federated.pairs import Pair
 from fedparity.laws.labels import Group, Silo
@@ -53,9 +53,9 @@ class Findings:
     federation: Federation
     unseen: Unseen
     aside: tuple[SetAside, ...]
-    seen: Magnitudes
+    seen: Sizes
     """With bounds of the raw data of the cells released."""
-    all: Magnitudes
+    all: Sizes
     """With bounds of all raw data of the groups measured."""
     pairs: tuple[Pair, ...]
     terms: Decomposition | TriangleTerms
@@ -80,7 +80,7 @@ def compose(found: Findings) -> AuditResult:
     compared = Comparison(
         plan=found.plan,
         assessment=assessment,
-        pairs=found.pairs,
+        federation=found.federation,
         seen=found.seen,
         all=found.all,
         beyond=beyond,

@@ -12,12 +12,12 @@ import numpy as np
 from fedparity.auditing.composing import Findings, compose
 from fedparity.auditing.noisy_unseen import find_noisy_unseen
 from fedparity.auditing.result import AuditResult
+from fedparity.auditing.sizes import Sizes
 from fedparity.auditing.unseen import measured_groups, set_aside
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.decomposition import decompose
 from fedparity.diagnostics.influence import influences
 from fedparity.diagnostics.local import local_audits
-from fedparity.diagnostics.magnitudes import magnitudes
 from fedparity.diagnostics.noise.assessment import NoisyDisparityAssessment, assess_noisy
 from fedparity.diagnostics.noise.histograms import LEVELS, NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
@@ -82,7 +82,7 @@ def audit_noisy(
         rank_errors=noise_rank_errors(histograms, confidence=confidence, seed=seed),
         value_error=histograms.grid.widest,
     )
-    sizes = partial(magnitudes, bounded, method, score_range=plan.score_range)
+    sizes = partial(Sizes.of, bounded, method, score_range=plan.score_range)
     seen = sizes()
     return compose(
         Findings(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from fedparity.auditing.reading import Amount, written_fields
+from fedparity.auditing.reading import Amount, Reach, written_fields
 from fedparity.diagnostics.assessment import Verdict
 from fedparity.diagnostics.intervals import Interval
 from fedparity.laws.labels import Group
@@ -27,14 +28,16 @@ __all__ = [
     "GroupCurve",
     "GroupResult",
     "HeterogeneityResult",
+    "InDeviations",
     "MagnitudesResult",
     "PairResult",
     "PartIntervals",
     "PlanSummary",
-    "SetAside",
     "SiloInfluenceResult",
     "SiloResult",
+    "SetAside",
     "StandIn",
+    "Standardized",
     "Verdicts",
     "WorstPair",
     "as_json",
@@ -117,10 +120,11 @@ class Estimate(Bounded):
 class Compared:
     """The number that the review level speaks of, in the plan's review unit."""
 
-    value: float
-    answered: Interval
+    value: float | None
+    """The corrected estimate; ``None`` for standard deviations where scores do not vary in groups."""
+    answered: Reach
     """What it could be among the silos and cells that answered."""
-    all: Interval
+    all: Reach
     """What it could be for all, whatever the missing ones hold; it contains ``answered``."""
 
 
@@ -158,6 +162,27 @@ class WorstPair(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True)
+class InDeviations:
+    """A number in standard deviations; ``None``, and no limit, where these may be zero."""
+
+    value: float | None
+    certificate: Reach
+    outer: Reach
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standardized:
+    """The worst pair in standard deviations of the scores within groups."""
+
+    deviation: Bounded
+    """One standard deviation, in score points."""
+    distance: InDeviations
+    """The largest distance of two groups, divided by it."""
+    mean_gap: InDeviations
+    """The mean of the worst pair's first group minus that of its second, divided by it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Burden(Bounded):
     """How far one group is from the center of all, in score points."""
 
@@ -171,14 +196,13 @@ class MagnitudesResult:
     points: Estimate
     """Score points that a record must move to reach parity: the root mean square; for order 1 the mean."""
     worst_pair: WorstPair
-    standardized: Bounded
-    """The distance of the worst pair in standard deviations inside groups."""
+    standardized: Standardized
     variance_share: Bounded
-    """The disparity as a share of the variance of all scores."""
+    """The disparity of order 2 as a share of the variance of all scores."""
     location_share: Bounded
-    """How much of the disparity is differences of means; the rest is spread and shape."""
+    """How much of the disparity of order 2 is differences of means; the rest is spread and shape."""
     equal_weights: Bounded
-    """The disparity in score points if all groups had the same number of records."""
+    """The disparity of order 2 in score points if all groups were equally large."""
     burden: tuple[Burden, ...]
 
 
@@ -329,6 +353,8 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 -- whatever a result holds
             name if isinstance(name, str) else group_key(name): as_json(held)
             for name, held in value.items()
         }
+    if isinstance(value, float) and math.isinf(value):
+        return None
     return [as_json(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -24,7 +24,7 @@ from fedparity.laws.labels import Group
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import as_group
 
-__all__ = ["Amount", "Terms", "read_part", "written_fields"]
+__all__ = ["Amount", "Reach", "Terms", "read_part", "written_fields"]
 
 Part = TypeVar("Part")
 Read: TypeAlias = Callable[[Any, str], Any]
@@ -60,10 +60,23 @@ def _truth(value: object, where: str) -> bool:
 
 
 def _interval(value: object, where: str) -> Interval:
-    ends = _tuple_of(_number)(value, where)
-    if len(ends) != 2 or ends[0] > ends[1]:
-        raise ResultError.field(where, "two numbers, the lower first", value)
-    return Interval(*ends)
+    return _ordered(_tuple_with((_number, _number))(value, where), where)
+
+
+def _ordered(ends: tuple[float, ...], where: str) -> Interval:
+    lower, upper = ends
+    if lower > upper:
+        raise ResultError.field(where, "two numbers, the lower first", ends)
+    return Interval(lower, upper)
+
+
+def _reach(value: object, where: str) -> Interval:
+    """An interval; null stands for an end without a limit."""
+    ends = _tuple_with((_or_null(_number), _or_null(_number)))(value, where)
+    lower, upper = ends
+    return _ordered(
+        (-math.inf if lower is None else lower, math.inf if upper is None else upper), where
+    )
 
 
 def _label(value: object, where: str) -> Group:
@@ -125,6 +138,8 @@ def _mapping_of(read: Read) -> Read:
 
 Amount: TypeAlias = Annotated[int | float, _amount]
 """A number of records, or their weight."""
+Reach: TypeAlias = Annotated[Interval, _reach]
+"""An interval whose ends may be infinite; JSON has null for these."""
 Terms: TypeAlias = Annotated[Mapping[str, Any], _mapping_of(_term)]
 """Names with texts, numbers, booleans and nulls."""
 

@@ -13,7 +13,6 @@ from fedparity.auditing.parts import (
 from fedparity.diagnostics.assessment import Assessment
 from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.length_assessment import PairAssessment
-from fedparity.diagnostics.magnitudes import PairMagnitude
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
 from fedparity.federated.pairs import Pair
@@ -65,7 +64,7 @@ def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
 
 
 def pair_results(
-    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], known: Iterable[PairMagnitude]
+    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Interval]
 ) -> tuple[PairResult, ...]:
     """Return the distances between every two groups with their errors."""
     return tuple(
@@ -74,9 +73,9 @@ def pair_results(
             wasserstein=pair.wasserstein,
             corrected=found.corrected,
             interval=found.interval,
-            certificate=Interval(bounds.lower, bounds.upper),
+            certificate=certificate,
             cramer=pair.cramer,
             mean_gap=pair.mean_gap,
         )
-        for pair, found, bounds in zip(pairs, assessed, known, strict=True)
+        for pair, found, certificate in zip(pairs, assessed, certificates, strict=True)
     )

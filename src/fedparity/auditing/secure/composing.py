@@ -37,7 +37,7 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
     compared = Comparison(
         plan=plan,
         assessment=assessment,
-        pairs=found.pairs,
+        federation=found.federation,
         seen=found.seen,
         all=found.all,
         beyond=Beyond.of((), seen=1.0, score_range=plan.score_range, order=plan.order),

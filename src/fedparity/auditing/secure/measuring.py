@@ -12,12 +12,12 @@ from fedparity.auditing.noisy import histogram_method, noise_warnings
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.secure.summed import Summed
 from fedparity.auditing.secure.terms import GroupLaws
+from fedparity.auditing.sizes import Sizes
 from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
 from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.bootstrap import Progress
 from fedparity.diagnostics.decomposition import Decomposition
 from fedparity.diagnostics.grid_certificate import certify_grid
-from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
@@ -43,9 +43,9 @@ class Measured:
     federation: Federation
     assessment: Assessment
     pairs: tuple[Pair, ...]
-    seen: Magnitudes
+    seen: Sizes
     """With bounds of the raw data summed."""
-    all: Magnitudes
+    all: Sizes
     """With bounds of those of the silos that dropped out too."""
     decomposition: Decomposition | None
     attribution: Attribution | None
@@ -96,7 +96,7 @@ def measure(
     )
     laws = GroupLaws(histograms.masses[0], plan.grid, plan.order, plan.trim)
     bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
-    sizes = partial(magnitudes, bounded, method, score_range=plan.score_range)
+    sizes = partial(Sizes.of, bounded, method, score_range=plan.score_range)
     seen = sizes()
     return Measured(
         summed=summed,

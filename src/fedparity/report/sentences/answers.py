@@ -34,7 +34,7 @@ def headline(result: AuditResult) -> str:
     where = "In" if len(result.silos_received) == 1 else "Across"
     together = "" if len(result.silos_received) == 1 else " together"
     start = f"{where} {silos_words(result)}{together}, the scores of {groups_words(result)} "
-    if found.verdict == "none" or found.review_level is None:
+    if found.review_level is None:
         return f"{start}have a disparity of {number(found.value)}. The plan names no review level."
     value = told_apart(found.value, found.review_level)
     words = verdict_words(result)
