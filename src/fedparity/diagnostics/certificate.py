@@ -96,9 +96,7 @@ def certify(
     return bounds_of_disparity(evidence, order=order, trim=trim)
 
 
-def bounds_of_disparity(
-    evidence: Evidence, *, order: int = 2, trim: float = 0.0
-) -> Certificate:
+def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
     """Return the best proven bounds; with unseen records they contain those without."""
     lower, upper = _of_what_was_seen(evidence.as_if_complete, order, trim)
     if evidence.total:

@@ -24,7 +24,6 @@ from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 
 __all__ = [
-    "BIN_COUNTS",
     "Bins",
     "bins_of",
     "dual_signs",
@@ -34,7 +33,7 @@ __all__ = [
     "variance_inside",
 ]
 
-BIN_COUNTS = (8, 32, 128, 512)
+_BIN_COUNTS = (8, 32, 128, 512)
 """Numbers of level bins of the reference curves; each gives a valid bound, the best is kept."""
 
 
@@ -62,6 +61,15 @@ class Bins(NamedTuple):
         return largest
 
 
+class _ConvexOrder(NamedTuple):
+    """Laws between which those of the groups lie in the convex order."""
+
+    means: list[Law]
+    """Every record at the mean of its bin."""
+    spread_out: list[Law]
+    """Every bin at the means of its two neighbors."""
+
+
 def bins_of(evidence: Evidence) -> Bins:
     """Return the bins of exact means, up to their rounding.
 
@@ -73,9 +81,7 @@ def bins_of(evidence: Evidence) -> Bins:
     low = np.concatenate(([0.0], (values - errors)[:-1]))
     high = np.append((values + errors)[1:], 0.0)
     low[federation.offsets[:-1]], high[federation.offsets[1:] - 1] = evidence.range
-    return Bins(
-        values, errors, np.maximum(low, 0.0), np.minimum(high, evidence.width)
-    )
+    return Bins(values, errors, np.maximum(low, 0.0), np.minimum(high, evidence.width))
 
 
 def most_from_coupling(evidence: Evidence, order: int) -> float:
@@ -100,9 +106,7 @@ def most_from_coupling(evidence: Evidence, order: int) -> float:
     federation, shares = evidence.federation, evidence.shares
     envelopes = mean_envelopes(federation, evidence.range, evidence.unseen_records)
     widths, values = common_refinement([law for envelope in envelopes for law in envelope])
-    of_means = largest_dispersion(
-        values[0::2], values[1::2], shares, order, evidence.newcomers
-    )
+    of_means = largest_dispersion(values[0::2], values[1::2], shares, order, evidence.newcomers)
     others = 1 - shares / (1 + evidence.total)
     if order == 1:
         rests = np.minimum(shares, others) * _deviation_inside(evidence)
@@ -129,16 +133,15 @@ def least_from_tangents(evidence: Evidence, order: int) -> float:
     For p = 2 the deviations may be multiplied by any number; the best one is known.
     """
     federation, shares = evidence.federation, evidence.shares
-    means = list(mixtures(federation, reconstruct=False).values())
-    spread_out = _most_spread(federation, bins_of(evidence))
+    laws = _ConvexOrder(
+        list(mixtures(federation, reconstruct=False).values()),
+        _most_spread(federation, bins_of(evidence)),
+    )
     moves = np.maximum.reduceat(
         np.maximum.reduceat(federation.value_errors, federation.offsets[:-1]),
         np.searchsorted(federation.group_of, np.arange(shares.size)),
     )
-    bounds = [
-        _tangent_bound(means, spread_out, shares, moves, bins, order) for bins in BIN_COUNTS
-    ]
-    return max(0.0, *bounds)
+    return max(0.0, *(_tangent_bound(laws, shares, moves, bins, order) for bins in _BIN_COUNTS))
 
 
 def variance_inside(evidence: Evidence) -> FloatArray:
@@ -169,9 +172,7 @@ def variance_inside(evidence: Evidence) -> FloatArray:
 
 def mean_curves(laws: list[Law], bins: int) -> FloatArray:
     """Return the means of the laws' quantile functions (rows) over equal bins of levels."""
-    edges = np.arange(1, bins + 1) / bins
-    integrals = np.stack([_integral(law, edges) for law in laws])
-    return np.diff(integrals, axis=1, prepend=0.0) * bins
+    return np.diff(_integrals(laws, bins), axis=1, prepend=0.0) * bins
 
 
 def dual_signs(curves: FloatArray, shares: FloatArray) -> FloatArray:
@@ -228,17 +229,10 @@ def _most_spread(federation: Federation, bins: Bins) -> list[Law]:
 
 
 def _tangent_bound(
-    means: list[Law],
-    spread_out: list[Law],
-    shares: FloatArray,
-    moves: FloatArray,
-    bins: int,
-    order: int,
+    laws: _ConvexOrder, shares: FloatArray, moves: FloatArray, bins: int, order: int
 ) -> float:
     """The lower bound from reference curves with this many steps."""
-    edges = np.arange(1, bins + 1) / bins
-    high = np.stack([_integral(law, edges) for law in means])
-    low = np.stack([_integral(law, edges) for law in spread_out])
+    high, low = (_integrals(each, bins) for each in laws)
     low[:, -1] = high[:, -1]  # the means of the groups are known
     curves = np.diff(high, axis=1, prepend=0.0) * bins
     if order == 1:
@@ -252,6 +246,12 @@ def _tangent_bound(
         return linear
     square = float(np.sum(slopes**2 / shares[:, None]) / bins)  # four times that of deviations
     return max(linear, 0.0) ** 2 / square if square else 0.0
+
+
+def _integrals(laws: list[Law], bins: int) -> FloatArray:
+    """Integrals of the laws' quantile functions (rows) up to the ends of equal bins of levels."""
+    edges = np.arange(1, bins + 1) / bins
+    return np.stack([_integral(law, edges) for law in laws])
 
 
 def _integral(law: Law, levels: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from fedparity.functionals.dispersion import around_center
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["NOBODY", "Newcomers", "largest_dispersion", "smallest_dispersion"]
+__all__ = ["NOBODY", "Newcomers", "closest", "largest_dispersion", "smallest_dispersion"]
 
 _ENUMERATED_GROUPS = 5
 _POINTS = 4
@@ -35,26 +35,40 @@ NOBODY = Newcomers(0.0, np.zeros(0, dtype=np.bool_))
 def smallest_dispersion(
     lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int
 ) -> FloatArray:
-    r"""Return :math:`\min_q \min_z \sum_s \alpha_s |q_s - z|^p` over boxes, for each column.
+    r"""Return :math:`\min_q \min_z \sum_s \alpha_s |q_s - z|^p` over boxes, for each column."""
+    z = _nearest_point(lower, upper, shares[:, None], order)
+    return _excess(lower, upper, z, shares[:, None], order)
+
+
+def closest(lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int) -> FloatArray:
+    """Return the numbers in the boxes that are dispersed least, column by column."""
+    z = _nearest_point(lower, upper, shares[:, None], order)
+    nearest: FloatArray = np.clip(z, lower, upper)
+    return nearest
+
+
+def _nearest_point(
+    lower: FloatArray, upper: FloatArray, weights: FloatArray, order: int
+) -> FloatArray:
+    r"""The z from which the boxes are least far.
 
     Every :math:`q_s` moves as near to z as its interval allows, which leaves a convex function
     of z alone: its minimum is found among the ends of the intervals (p = 1), or between two
     consecutive ends, where its derivative is linear (p = 2).
     """
-    weights = shares[:, None]
     ends = np.sort(np.concatenate((lower, upper)), axis=0)
     if order == 1:
-        least: FloatArray = np.min([_excess(lower, upper, z, weights, 1) for z in ends], axis=0)
-        return least
+        far = [_excess(lower, upper, z, weights, 1) for z in ends]
+        best: FloatArray = np.take_along_axis(ends, np.argmin(far, axis=0)[None], axis=0)[0]
+        return best
     slopes = np.stack([_slope(lower, upper, z, weights) for z in ends])
     after = np.clip(np.argmax(slopes >= 0, axis=0), 1, len(ends) - 1)[None]
     left, right = (np.take_along_axis(ends, after - shift, axis=0)[0] for shift in (1, 0))
     fall, rise = (np.take_along_axis(slopes, after - shift, axis=0)[0] for shift in (1, 0))
     change = np.where(rise > fall, rise - fall, 1.0)
-    center = left + (right - left) * np.clip(-fall / change, 0.0, 1.0)
-    return np.minimum(
-        _excess(lower, upper, center, weights, 2), _excess(lower, upper, left, weights, 2)
-    )
+    between: FloatArray = left + (right - left) * np.clip(-fall / change, 0.0, 1.0)
+    at_left = _excess(lower, upper, left, weights, 2)
+    return np.where(at_left < _excess(lower, upper, between, weights, 2), left, between)
 
 
 def largest_dispersion(
@@ -114,7 +128,8 @@ def _mixed(distances: FloatArray, weights: FloatArray, newcomers: Newcomers) -> 
     if not newcomers.share:
         return known
     farthest = distances[newcomers.groups].max(axis=0)
-    return known + newcomers.share * np.maximum(farthest - known, 0.0)
+    mixed: FloatArray = known + newcomers.share * np.maximum(farthest - known, 0.0)
+    return mixed
 
 
 def _excess(

@@ -41,21 +41,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.diagnostics.convex_order import (
-    BIN_COUNTS,
     bins_of,
     dual_signs,
     mean_curves,
     variance_inside,
 )
-from fedparity.diagnostics.envelopes import group_envelopes
+from fedparity.diagnostics.envelopes import Envelope, group_envelopes, mean_envelopes
+from fedparity.diagnostics.extremes import closest
 from fedparity.diagnostics.knowledge import Evidence
-from fedparity.federated.mixtures import mixtures
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 
 __all__ = ["least_from_potentials"]
 
+_BIN_COUNTS = (8, 32, 128)
+"""Numbers of level bins of the reference curves; each gives a valid bound, the best is kept."""
 _SCALES = (0.999, 0.9)
 """Parts of the deviations that are tried; below one, maps increase and curvatures are finite."""
 _APART = 1e-9
@@ -151,30 +152,17 @@ class _Reference(NamedTuple):
     """Deviations from the target for p = 2, slopes of the potentials for p = 1."""
 
 
-class _Found(NamedTuple):
-    """A lower bound, and what it lost to rounding and to unseen records, before and after them."""
-
-    value: float
-    lost: float
-
-
 def least_from_potentials(evidence: Evidence, order: int) -> float:
-    """Return a lower bound of the disparity of all records, seen and unseen.
-
-    For p = 2 the deviations may be multiplied by any number up to one: with a loss L that grows
-    with them, the best one for a disparity of G is near 1 - L / 2G.
-    """
+    """Return a lower bound of the disparity of all records, seen and unseen."""
     pieces = _pieces(evidence)
-    laws = list(mixtures(evidence.federation, reconstruct=False).values())
+    envelopes = (mean_envelopes if evidence.exact_means else group_envelopes)(
+        evidence.federation, evidence.range, evidence.unseen_records
+    )
     best = 0.0
-    for bins in BIN_COUNTS:
-        reference = _reference(laws, evidence, bins, order)
-        found = [_bound(reference, scale, pieces, evidence, order) for scale in _SCALES]
-        gain = found[0].value + found[0].lost
-        if found[0].lost and gain > 0:
-            scale = min(max(1 - found[0].lost / (2 * gain), 0.0), _SCALES[0])
-            found.append(_bound(reference, scale, pieces, evidence, order))
-        best = max(best, *(bound.value for bound in found))
+    for bins in _BIN_COUNTS:
+        reference = _reference(envelopes, evidence, bins, order)
+        for scale in _SCALES:
+            best = max(best, _bound(reference, scale, pieces, evidence, order))
     return best / (1 + evidence.total)
 
 
@@ -184,18 +172,36 @@ def _bound(
     pieces: list[_Pieces],
     evidence: Evidence,
     order: int,
-) -> _Found:
+) -> float:
     """The bound from the reference curves times ``scale``, not yet divided among all records."""
-    value = lost = 0.0
-    variations = []
-    for share, slopes, known in zip(evidence.shares, reference.slopes * scale, pieces, strict=True):
+    value = 0.0
+    variations = np.zeros(evidence.shares.size)
+    for group, slopes in enumerate(reference.slopes * scale):
         scores, targets = _potentials(reference.knots, slopes, evidence.width, order)
-        least, rounded = _least_integral(scores, known)
-        value += share * least
-        lost += share * rounded
-        variations.append(targets.variation(evidence.width) if evidence.total else 0.0)
-    unseen = _dearest(np.array(variations), evidence.extra, evidence.total)
-    return _Found(value - unseen, lost + unseen)
+        value += float(evidence.shares[group]) * _least_integral(scores, pieces[group])
+        if evidence.total:
+            variations[group] = targets.variation(evidence.width)
+    return value - _dearest(variations, evidence.extra, evidence.total)
+
+
+def _reference(envelopes: list[Envelope], evidence: Evidence, bins: int, order: int) -> _Reference:
+    """How the groups differ, over equal bins of levels, in the closest laws that are possible.
+
+    Where rounding or unseen records may have made a difference, potentials had better be flat.
+    Any curves will do that do not decrease.
+    """
+    lower, upper = (list(laws) for laws in zip(*envelopes, strict=True))
+    shares = evidence.shares
+    nearest = closest(mean_curves(lower, bins), mean_curves(upper, bins), shares, order)
+    curves = np.maximum.accumulate(nearest, axis=1)
+    middle = np.average(curves, axis=0, weights=shares)
+    apart = np.diff(middle, prepend=-np.inf) > _APART * evidence.width
+    knots = middle[apart]
+    if order == 2:
+        return _Reference(knots, (curves - middle)[:, apart])
+    least, most = (np.stack([law.cdf(knots) for law in laws]) for laws in (upper, lower))
+    cdfs = closest(least, most, shares, order)
+    return _Reference(knots, -dual_signs(cdfs, shares) / shares[:, None])
 
 
 def _potentials(
@@ -207,18 +213,6 @@ def _potentials(
         return scores, scores  # that of the targets has the other sign
     scores = _Potential.of(knots + slopes, 2 * slopes, width, float(slopes[0] ** 2))
     return scores, _Potential.of(knots, -2 * slopes, width, 0.0)
-
-
-def _reference(laws: list[Law], evidence: Evidence, bins: int, order: int) -> _Reference:
-    """The curves of the sketches over equal bins of levels, and how they differ."""
-    curves = mean_curves(laws, bins)
-    middle = np.average(curves, axis=0, weights=evidence.shares)
-    apart = np.diff(middle, prepend=-np.inf) > _APART * evidence.width
-    knots = middle[apart]
-    if order == 1:
-        cdfs = np.stack([law.cdf(knots) for law in laws])
-        return _Reference(knots, -dual_signs(cdfs, evidence.shares) / evidence.shares[:, None])
-    return _Reference(knots, (curves - middle)[:, apart])
 
 
 def _pieces(evidence: Evidence) -> list[_Pieces]:
@@ -273,10 +267,10 @@ def _pieces_between(lower: Law, upper: Law) -> _Pieces:
     )
 
 
-def _least_integral(potential: _Potential, pieces: _Pieces) -> tuple[float, float]:
-    """The least integral of a potential, and what it lost because means were rounded."""
+def _least_integral(potential: _Potential, pieces: _Pieces) -> float:
+    """The least integral of a potential over the records of a group."""
     values, slopes = potential.at(pieces.values)
-    rounded = float(np.sum(pieces.masses * pieces.errors * np.abs(slopes)))
+    least = values - pieces.errors * np.abs(slopes)
     bend = potential.least_curvature(pieces.low, pieces.high) / 2
     order = np.lexsort((bend, pieces.cells))
     bend, cells = bend[order], pieces.cells[order]
@@ -285,8 +279,8 @@ def _least_integral(potential: _Potential, pieces: _Pieces) -> tuple[float, floa
     first = np.searchsorted(cells, np.arange(pieces.least.size))
     before = filled - room - (filled - room)[first][cells]
     budget = np.where(bend < 0, pieces.most[cells], pieces.least[cells])
-    spread = float(np.sum(bend * np.clip(budget - before, 0.0, room)))
-    return float(np.sum(pieces.masses * values)) - rounded + spread, rounded
+    spread = np.clip(budget - before, 0.0, room)
+    return float(np.sum(pieces.masses * least) + np.sum(bend * spread))
 
 
 def _dearest(prices: FloatArray, limits: FloatArray, total: float) -> float:

@@ -17,7 +17,7 @@ from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
 from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.bootstrap import Progress
 from fedparity.diagnostics.decomposition import Decomposition
-from fedparity.diagnostics.grid_certificate import certify_grid
+from fedparity.diagnostics.grid_certificate import certify_grid, federation_of_bins
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
@@ -96,7 +96,8 @@ def measure(
     )
     laws = GroupLaws(histograms.masses[0], plan.grid, plan.order, plan.trim)
     bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
-    sizes = partial(Sizes.of, bounded, method, score_range=plan.score_range)
+    known = bounded if secure_terms(plan).noisy else _counted(plan, summed)
+    sizes = partial(Sizes.of, known, method, score_range=plan.score_range)
     seen = sizes()
     return Measured(
         summed=summed,
@@ -119,6 +120,11 @@ def _bounded(
         return histograms.federation(value_error=plan.grid.widest)
     errors = noise_rank_errors(histograms, confidence=confidence, seed=seed)
     return histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
+
+
+def _counted(plan: Plan, summed: Summed) -> Federation:
+    """The exact counts, of which nothing is uncertain but where records lie inside bins."""
+    return federation_of_bins(summed.counts, plan.grid, plan.groups)
 
 
 def _noise(plan: Plan, survivors: int) -> NoiseLaw:
@@ -166,7 +172,7 @@ def _certified(
         corrected=found.corrected,
         interval=found.interval,
         certificate=certain(),
-        outer=certain(unseen=more),
+        outer=certain(unseen=more, unseen_total=max(more, default=0.0)),
         p_value=found.p_value,
         null=found.null,
     )
