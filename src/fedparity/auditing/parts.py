@@ -149,6 +149,11 @@ class DisparityResult(Estimate):
     compared: Compared
     verdict: Verdicts
 
+    @property
+    def level(self) -> float | None:
+        """The review level where it speaks of the disparity itself, not of the worst pair."""
+        return self.review_level if self.review_unit == "squared" else None
+
 
 @dataclass(frozen=True, kw_only=True)
 class WorstPair(Estimate):

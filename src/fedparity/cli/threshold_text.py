@@ -10,7 +10,7 @@ from fedparity.diagnostics.rates import GroupRate
 from fedparity.diagnostics.thresholds import ThresholdReport
 from fedparity.report.numbers import percent
 
-__all__ = ["tail_text", "threshold_text"]
+__all__ = ["distances_text", "tail_text", "threshold_text"]
 
 _LONGEST_LABEL = 20
 _MOST_PAIRS = 3
@@ -20,7 +20,7 @@ def threshold_text(report: ThresholdReport, result: AuditResult, width: int = 80
     """Return the selection rates at a threshold, their ratios, and four fifths."""
     side = "of at least" if report.favorable == "above" else "below"
     heading = f"Share with a score {side} {number(report.threshold, 6)}"
-    return "\n".join([*_lines(heading, report, result, width), *_distances(result, width)])
+    return "\n".join(_lines(heading, report, result, width))
 
 
 def tail_text(report: TailReport, result: AuditResult, width: int = 80) -> str:
@@ -66,16 +66,16 @@ def _meaning(report: ThresholdReport | TailReport, result: AuditResult) -> str:
     )
 
 
-def _distances(result: AuditResult, width: int) -> list[str]:
-    """The KS distance of each pair of groups: what no threshold can exceed."""
-    lines = []
+def distances_text(result: AuditResult, width: int = 80) -> str:
+    """Return the KS distance of each pair of groups: what no threshold can exceed."""
+    lines = ["At any threshold"]
     for pair in result.pairs[:_MOST_PAIRS]:
         found = result.ks_distance(*pair.groups)
         names = " and ".join(group_words(group) for group in pair.groups)
         between = _between(_percent(found.lower), _percent(found.upper))
         words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
         lines += wrapped(words, width, first="  ")
-    return lines
+    return "\n".join(lines)
 
 
 def _rate(each: GroupRate) -> str:
