@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from fedparity.diagnostics.convex_order import least_from_tangents, most_from_coupling
 from fedparity.diagnostics.envelopes import group_envelopes
-from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
+from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.diagnostics.potentials import least_from_potentials
 from fedparity.federated.federation import Federation
@@ -18,9 +19,8 @@ from fedparity.functionals.order import check_order, power
 from fedparity.laws.labels import Group
 from fedparity.laws.refinement import QuantileTable, common_refinement
 
-__all__ = ["Certificate", "bounds_of_disparity", "certify"]
+__all__ = ["Certificate", "bounds_of_disparity", "bounds_of_distance", "certify"]
 
-_BLOCK = 1 << 14
 _ROUNDING = 1e-11
 """Bounds are moved outwards by this, relative to them and to the range, against rounding."""
 _PULLS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -110,6 +110,21 @@ def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0
     )
 
 
+def bounds_of_distance(evidence: Evidence) -> Certificate:
+    r"""Return bounds of :math:`W_2` between two groups, from evidence in which they weigh the same.
+
+    :math:`G_2 = \beta (1 - \beta) W_2^2` with the shares :math:`\beta` that the two have in the end, which
+    unseen records can drive from one half: :math:`1 / \beta (1 - \beta) = r + 2 + 1 / r` with the
+    ratio r of what the two weigh.
+    """
+    of_disparity = bounds_of_disparity(evidence)
+    ratio = 1 + 2 * float(evidence.extra.max())
+    return Certificate(
+        lower=2 * math.sqrt(of_disparity.lower),
+        upper=min(evidence.width, math.sqrt((ratio + 2 + 1 / ratio) * of_disparity.upper)),
+    )
+
+
 def _of_what_was_seen(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
     lower, upper = _between_envelopes(evidence, order, trim)
     if evidence.exact_means and not trim:
@@ -132,21 +147,10 @@ def _with_unseen(
 
 
 def _between_envelopes(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
-    """Integrate the pointwise extremes between the envelopes of all groups.
-
-    With unseen records the shares are not known either. Below, each group weighs at least what was seen
-    of it, among at most all records; above, see :func:`largest_dispersion`.
-    """
+    """Integrate the pointwise extremes between the envelopes of all groups."""
     widths, values = _envelope_table(evidence, trim)
-    lower = upper = 0.0
-    for start in range(0, widths.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        low, high = values[0::2, part], values[1::2, part]
-        least = smallest_dispersion(low, high, evidence.shares, order)
-        largest = largest_dispersion(low, high, evidence.shares, order, evidence.newcomers)
-        lower += float(np.sum(least * widths[part]))
-        upper += float(np.sum(largest * widths[part]))
-    return lower / (1 + evidence.total), upper
+    boxes = values[0::2], values[1::2]
+    return integrated_extremes(widths, boxes, evidence.shares, order, evidence.newcomers)
 
 
 def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedparity.diagnostics.envelopes import mean_envelopes
-from fedparity.diagnostics.extremes import largest_dispersion
+from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
@@ -106,13 +106,14 @@ def most_from_coupling(evidence: Evidence, order: int) -> float:
     federation, shares = evidence.federation, evidence.shares
     envelopes = mean_envelopes(federation, evidence.range, evidence.unseen_records)
     widths, values = common_refinement([law for envelope in envelopes for law in envelope])
-    of_means = largest_dispersion(values[0::2], values[1::2], shares, order, evidence.newcomers)
+    boxes = values[0::2], values[1::2]
+    _, of_means = integrated_extremes(widths, boxes, shares, order, evidence.newcomers)
     others = 1 - shares / (1 + evidence.total)
     if order == 1:
         rests = np.minimum(shares, others) * _deviation_inside(evidence)
     else:
         rests = shares * others * _by_group(federation, variance_inside(evidence))
-    return float(np.sum(of_means * widths) + rests.sum())
+    return of_means + float(rests.sum())
 
 
 def least_from_tangents(evidence: Evidence, order: int) -> float:
