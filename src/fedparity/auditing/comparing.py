@@ -95,9 +95,7 @@ class Comparison:
                 lambda others: beyond.equal_weights(others, groups),
             ),
             burden=tuple(
-                Burden(
-                    group=group, **vars(_bounded(own, everyone.burden[group], beyond.burden))
-                )
+                Burden(group=group, **vars(_bounded(own, everyone.burden[group], beyond.burden)))
                 for group, own in seen.burden.items()
             ),
         )
@@ -223,9 +221,7 @@ class Comparison:
         return value, (known, self.beyond.deviation(_hull(everyone, known)))
 
 
-def _bounded(
-    seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Interval]
-) -> Bounded:
+def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Interval]) -> Bounded:
     """A magnitude with bounds of what was seen, and of all that may exist."""
     certificate = _ends(seen)
     outer = beyond(_hull(_ends(everyone), certificate))

@@ -13,9 +13,9 @@ from fedparity.auditing.parts import (
     AttributionResult,
     DecompositionResult,
     PartIntervals,
+    SetAside,
     SiloInfluenceResult,
     SiloResult,
-    SetAside,
     StandIn,
 )
 from fedparity.auditing.result import SCHEMA, AuditResult

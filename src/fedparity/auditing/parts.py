@@ -10,6 +10,9 @@ from typing import Any, Literal, cast
 from fedparity.auditing.reading import Amount, Reach, written_fields
 from fedparity.diagnostics.assessment import Verdict
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.pooled_rates import TailReport
+from fedparity.diagnostics.rates import FourFifths
+from fedparity.diagnostics.thresholds import ThresholdReport
 from fedparity.laws.labels import Group
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.labels import group_text
@@ -33,11 +36,13 @@ __all__ = [
     "PairResult",
     "PartIntervals",
     "PlanSummary",
+    "SetAside",
     "SiloInfluenceResult",
     "SiloResult",
-    "SetAside",
     "StandIn",
     "Standardized",
+    "TailResult",
+    "ThresholdResult",
     "Verdicts",
     "WorstPair",
     "as_json",
@@ -209,6 +214,22 @@ class MagnitudesResult:
     equal_weights: Bounded
     """The disparity of order 2 in score points if all groups were equally large."""
     burden: tuple[Burden, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdResult(ThresholdReport):
+    """Rates at a threshold among the silos and cells that answered."""
+
+    all: FourFifths
+    """What can be said of four fifths for all, whatever the missing ones hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailResult(TailReport):
+    """Shares above a quantile of the records of the silos and cells that answered."""
+
+    all: FourFifths
+    """What can be said of four fifths for all, whatever the missing ones hold."""
 
 
 @dataclass(frozen=True, kw_only=True)

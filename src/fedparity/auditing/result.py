@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from fedparity.auditing.agreement import check_agreement
 from fedparity.auditing.curves import check_curves, check_silo_quantiles
@@ -22,6 +22,8 @@ from fedparity.auditing.parts import (
     PlanSummary,
     SetAside,
     SiloResult,
+    TailResult,
+    ThresholdResult,
     as_json,
     group_key,
 )
@@ -29,7 +31,7 @@ from fedparity.auditing.reading import Amount, Terms, read_part
 from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
 from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
 from fedparity.diagnostics.warning import AuditWarning
-from fedparity.errors import ResultError
+from fedparity.errors import OptionError, ResultError
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
 from fedparity.protocol.canonical import canonical_bytes
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 __all__ = ["SCHEMA", "AuditResult"]
 
 SCHEMA: Final = "fedparity/audit/1"
+Whom: TypeAlias = Literal["answered", "all"]
+"""Whom rates speak of: those who answered, or all, whatever the missing ones hold."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -65,9 +69,9 @@ class AuditResult:
     """The groups of the plan that no silo released."""
     disparity: DisparityResult
     magnitudes: MagnitudesResult
-    thresholds: tuple[ThresholdReport, ...]
+    thresholds: tuple[ThresholdResult, ...]
     """Rates at the thresholds of the plan, and at those asked for at the audit."""
-    tails: tuple[TailReport, ...]
+    tails: tuple[TailResult, ...]
     """Rates above quantiles of all records that were asked for at the audit."""
     heterogeneity: HeterogeneityResult
     pairs: tuple[PairResult, ...]
@@ -155,8 +159,14 @@ class AuditResult:
 
         return silo_frame(self, backend)
 
-    def at_threshold(self, threshold: float) -> ThresholdReport:
+    def at_threshold(self, threshold: float, *, of: Whom = "answered") -> ThresholdReport:
         """Return selection rates and ratios at a threshold, with brackets and intervals.
+
+        Parameters
+        ----------
+        threshold : float
+        of : "answered" or "all"
+            Among the silos and cells that answered, or of all, whatever the missing ones hold.
 
         Raises
         ------
@@ -168,18 +178,20 @@ class AuditResult:
             threshold,
             favorable=self.plan.favorable,
             confidence=self.confidence,
-            **self._limits,
+            **self._limits(of),
         )
 
-    def at_quantile(self, level: float) -> TailReport:
+    def at_quantile(self, level: float, *, of: Whom = "answered") -> TailReport:
         """Return the share of each group above a quantile of all records; 0.5 is the median.
+
+        Options are those of :meth:`at_threshold`.
 
         Raises
         ------
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits)
+        return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits(of))
 
     def with_rates(
         self, *, thresholds: Iterable[float] = (), tails: Iterable[float] = ()
@@ -193,16 +205,22 @@ class AuditResult:
         """
         at = {each.threshold: each for each in self.thresholds}
         above = {each.level: each for each in self.tails}
-        at |= {float(score): self.at_threshold(score) for score in thresholds if score not in at}
-        above |= {float(u): self.at_quantile(u) for u in tails if u not in above}
+        for score in thresholds:
+            found, everyone = (self.at_threshold(score, of=of) for of in get_args(Whom))
+            at[found.threshold] = ThresholdResult(**vars(found), all=everyone.four_fifths)
+        for level in tails:
+            share, of_all = (self.at_quantile(level, of=of) for of in get_args(Whom))
+            above[share.level] = TailResult(**vars(share), all=of_all.four_fifths)
         return replace(
             self,
             thresholds=tuple(at[score] for score in sorted(at)),
             tails=tuple(above[level] for level in sorted(above)),
         )
 
-    def ks_distance(self, first: Group, second: Group) -> Bracket:
+    def ks_distance(self, first: Group, second: Group, *, of: Whom = "answered") -> Bracket:
         """Return the largest gap between the distribution functions of two groups.
+
+        Options are those of :meth:`at_threshold`.
 
         Raises
         ------
@@ -211,14 +229,15 @@ class AuditResult:
         """
         from fedparity.diagnostics.ks_distance import ks_distance  # noqa: PLC0415
 
-        return ks_distance(self.sketches(), first, second, **self._limits)
+        return ks_distance(self.sketches(), first, second, **self._limits(of))
 
-    @property
-    def _limits(self) -> dict[str, Any]:
+    def _limits(self, of: Whom) -> dict[str, Any]:
         """What bounds of rates depend on besides the sketches."""
+        if of not in get_args(Whom):
+            raise OptionError.unknown("of", of, get_args(Whom))
         return {
             "score_range": self.plan.score_range,
-            "unseen": self.unseen,
+            "unseen": self.unseen if of == "all" else None,
         }
 
     def sketches(self) -> Federation:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from fedparity.diagnostics.brackets import Bracket
-from fedparity.diagnostics.certificate import certify_pairs
+from fedparity.diagnostics.certificate import Certificate, certify_pairs
 from fedparity.diagnostics.intervals import Interval
 from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
 from fedparity.federated.federation import Federation
@@ -40,12 +40,19 @@ class Sizes:
         unseen_total: float | None = None,
     ) -> Sizes:
         """Return them for a federation; options are those of :func:`fedparity.certify`."""
-        known = {"score_range": score_range, "unseen": unseen, "unseen_total": unseen_total}
-        found = magnitudes(federation, method, **known)  # type: ignore[arg-type]
-        if method.order == 2 and not method.trim:
-            bounds = [pair.distance for pair in found.pairs]
-        else:
-            bounds = certify_pairs(federation, order=method.order, trim=method.trim, **known)
+        found = magnitudes(
+            federation, method, score_range=score_range, unseen=unseen, unseen_total=unseen_total
+        )
+        bounds: Iterable[Bracket | Certificate] = (pair.distance for pair in found.pairs)
+        if method.order == 1 or method.trim:
+            bounds = certify_pairs(
+                federation,
+                score_range=score_range,
+                order=method.order,
+                trim=method.trim,
+                unseen=unseen,
+                unseen_total=unseen_total,
+            )
         return cls(
             magnitudes=found, pairs=tuple(Interval(each.lower, each.upper) for each in bounds)
         )
@@ -64,7 +71,10 @@ def sampled_deviation(federation: Federation, known: Bracket, confidence: float)
         float(
             np.dot(
                 federation.shares,
-                [law.masses @ part**power for law, part in zip(laws.values(), centered, strict=True)],
+                [
+                    law.masses @ part**power
+                    for law, part in zip(laws.values(), centered, strict=True)
+                ],
             )
         )
         for power in (2, 4)

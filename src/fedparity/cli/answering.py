@@ -23,14 +23,12 @@ from fedparity.protocol.files import refuse_existing
 __all__ = ["answer", "answer_options", "check_answer", "end"]
 
 
-class _Whom(click.ParamType):
+class _Whom(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.2
     """Which verdict decides: ``--fail-above``, or ``--fail-above=answered``."""
 
     name = "verdict"
 
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of a verdict, or say how an option without a value is written."""
         if value not in ("all", "answered"):
             self.fail(
@@ -53,9 +51,7 @@ _OPTIONS = (
     click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of redraws."
     ),
-    click.option(
-        "--redraws", type=click.IntRange(min=FEWEST_REDRAWS), help="Of the bootstrap."
-    ),
+    click.option("--redraws", type=click.IntRange(min=FEWEST_REDRAWS), help="Of the bootstrap."),
     click.option(
         "--threshold",
         "thresholds",

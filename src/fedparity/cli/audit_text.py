@@ -185,7 +185,7 @@ def _measures(result: AuditResult, width: int) -> list[str]:
     found, often = result.disparity, f"{percent(result.confidence)} interval"
     rows = [
         (f"Disparity {symbol('G', result)}", found.value, found.interval, often),
-        ("  corrected", found.corrected, None, "without what noise adds on average"),
+        ("  corrected", found.corrected, None, "noise on average taken off"),
         ("  certificate", None, found.certificate, given_words(result)),
         ("  combined", None, found.combined, "interval and certificate"),
         ("  outer bounds", None, found.outer, "and all that is missing"),
@@ -207,10 +207,10 @@ def _magnitudes(result: AuditResult, width: int) -> list[str]:
     """Other sizes of the disparity, with what the raw data could be."""
     found = result.magnitudes
     rows: list[tuple[str, Bounded | InDeviations, str]] = [
-        ("Least change", found.points, "points, to make the groups alike"),
-        ("Equal weights", found.equal_weights, "points, were groups equally large"),
-        ("Variance share", found.variance_share, "of the variance of all scores"),
-        ("Location share", found.location_share, "of it is differences of means"),
+        ("Least change", found.points, "points to be alike"),
+        ("Equal weights", found.equal_weights, "points, groups as large"),
+        ("Variance share", found.variance_share, "of the score's variance"),
+        ("Location share", found.location_share, "of it by means"),
         ("Distance in sd", found.standardized.distance, "standard deviations"),
         ("Mean gap in sd", found.standardized.mean_gap, "standard deviations"),
     ]
@@ -218,7 +218,9 @@ def _magnitudes(result: AuditResult, width: int) -> list[str]:
         (f"  {cut(group_words(each.group), 14)}", each, "points from the center")
         for each in found.burden[:_SHOWN]
     ]
-    lines = [_measure(name, each.value, each.certificate, unit, width) for name, each, unit in rows]
+    lines = [
+        _measure(name, each.value, each.certificate, unit, width) for name, each, unit in rows
+    ]
     words = f"The ranges are what the raw data could be, {given_words(result)}."
     return [*lines, *wrapped(words, width, first="  ")]
 

@@ -78,9 +78,7 @@ class DisparityAssessment(LengthAssessment):
         return widened(interval, value, certificate)
 
     @staticmethod
-    def with_all(
-        interval: Interval, value: float, certificate: Bounds, outer: Bounds
-    ) -> Interval:
+    def with_all(interval: Interval, value: float, certificate: Bounds, outer: Bounds) -> Interval:
         """Return the interval of a measure if records that nobody described are counted too."""
         seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
         return Interval(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))

@@ -161,9 +161,7 @@ def _half(progress: Progress | None, *, second: bool) -> Progress | None:
     return lambda done, total: progress(done + second * total, 2 * total)
 
 
-def binning_errors(
-    histograms: NoisyHistograms, reader: HistogramReader
-) -> dict[str, FloatArray]:
+def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict[str, FloatArray]:
     r"""Return :math:`|G_B - G_{B/2}|` of every measure: what bins hide is of this order.
 
     Three times as much if scores are smooth. Bins that are points hide nothing. With one bin there

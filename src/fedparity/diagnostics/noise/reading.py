@@ -140,7 +140,9 @@ class HistogramReader:
         total: FloatArray = np.sum(spread * widths, axis=-1)
         return total
 
-    def lengths(self, masses: FloatArray, shares: FloatArray | None = None) -> dict[str, FloatArray]:
+    def lengths(
+        self, masses: FloatArray, shares: FloatArray | None = None
+    ) -> dict[str, FloatArray]:
         """Return the measures of sets of laws that cannot be negative, by name.
 
         ``pairs`` holds the p-th power of the distance of every two groups: sets by pairs.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.assessment import Verdict
+from fedparity.diagnostics.intervals import Interval
 from fedparity.report.numbers import number, percent, span
 from fedparity.report.sentences.answers import noise_could_explain
 from fedparity.report.sentences.naming import group_words, short
@@ -60,7 +62,7 @@ def points_range(result: AuditResult) -> str:
     """Return the interval of the headline's number."""
     worst, often = result.magnitudes.worst_pair, percent(result.confidence)
     together = " for all pairs at once" if len(result.groups) > 2 else ""
-    return f"Between {span(worst.interval)} points ({often} interval{together})."
+    return f"{span(worst.interval)} points ({often} interval{together})."
 
 
 def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
@@ -74,8 +76,7 @@ def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
     return tuple(
         (
             VERDICTS[verdict].shape,
-            f"{whom}: {VERDICTS[verdict].word}{_at_level(result, verdict)} "
-            f"({compared_span(result, ends)}).",
+            _verdict_sentence(result, whom, verdict, ends),
         )
         for whom, verdict, ends in (
             (ANSWERED, found.verdict.answered, found.compared.answered),
@@ -84,8 +85,10 @@ def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _at_level(result: AuditResult, verdict: str) -> str:
-    return f" at {level_words(result)}" if verdict == "inconclusive" else f" {level_words(result)}"
+def _verdict_sentence(result: AuditResult, whom: str, verdict: Verdict, ends: Interval) -> str:
+    word = VERDICTS[verdict].word
+    at = " at" if verdict == "inconclusive" else ""
+    return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
 
 
 def set_aside_words(result: AuditResult) -> tuple[str, ...]:
