@@ -23,12 +23,16 @@ from typing import Any
 import numpy as np
 
 from fedparity.errors import FedparityError
+from fedparity.laws.labels import Group
+from fedparity.privacy.merging import merge_counts
+from fedparity.privacy.threshold_counts import counts_above
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.signature import generate_key, public_text, sign
 from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["Samples", "change_bytes", "change_document", "examine_message", "examine_plan", "fuzz"]
 
@@ -48,17 +52,26 @@ class Samples:
     def __init__(self, seed: int = 0) -> None:
         random = Random(seed)  # noqa: S311 -- not for secrets
         key = generate_key()
-        groups: list[list[Any]] = [["A", "B"], [1, 2, 3], [("F", True), ("M", False)], ["A", "B"]]
+        groups: list[list[Any]] = [
+            ["A", "B"],
+            [1, 2, 3],
+            [("F", True), ("M", False)],
+            ["A", "B"],
+            ["A", "B"],
+        ]
+        kinds: list[Kind] = ["quantile", "mean", "quantile", "quantile", "counts"]
         self.plans = [
             Plan(
                 title=f"plan {position}",
                 groups=labels,
                 score_range=(-1, 1.5) if position % 2 else (0, 1),
+                score_step=0.25 if kinds[position] == "counts" else None,
                 levels=5,
-                sketch="mean" if position == 1 else "quantile",
+                sketch=kinds[position],
+                thresholds=(0.25, 0.5) if position in {1, 4} else (),
                 review_level=0.02 if position else None,
                 silos=None if position == 1 else ["aurora", "bay side"],
-                disclosure={"minimum_cell": 1 + 10 * (position % 2), "rounding": 0.001},  # type: ignore[arg-type]
+                disclosure={"minimum_cell": 1 + 10 * (position % 2)},  # type: ignore[arg-type]
                 privacy={"mode": "dp", "epsilon": 1.0, "bins": 5} if position == 2 else None,  # type: ignore[arg-type]
                 keys={"aurora": public_text(key)} if position == 3 else {},
                 totals={"aurora": 900} if position == 2 else {},
@@ -83,10 +96,8 @@ def _message(plan: Plan, random: Random) -> SiloSketch:
             noisy = HistogramCell(group=group, values=counts)
             cells.append(HistogramCell.kept_back(group) if random.random() < 0.2 else noisy)
             continue
-        values = np.array(sorted(round(random.uniform(*plan.score_range), 3) for _ in range(5)))
         withheld = SketchedCell.kept_back(group, "small")
-        cell = SketchedCell(group=group, count=random.choice([40, 12.5]), values=values)
-        cells.append(withheld if random.random() < 0.2 else cell)
+        cells.append(withheld if random.random() < 0.2 else _cell(plan, group, random))
     return SiloSketch(
         plan=plan.digest,
         silo="aurora",
@@ -94,6 +105,37 @@ def _message(plan: Plan, random: Random) -> SiloSketch:
         cells=cells,
         guarantee=plan.guarantee,
         software="fedparity 0.1.0",
+    )
+
+
+def _cell(plan: Plan, group: Group, random: Random) -> SketchedCell:
+    records = np.array([random.randrange(12, 60) for _ in range(5)])
+    if plan.sketch == "counts":
+        merged = merge_counts(
+            plan.score_points, records, plan.disclosure, thresholds=plan.thresholds
+        )
+        return SketchedCell(
+            group=group,
+            count=int(records.sum()),
+            values=merged.values,
+            counts=merged.counts,
+            above=merged.above,
+        )
+    values = np.array(sorted(round(random.uniform(*plan.score_range), 3) for _ in range(5)))
+    if plan.sketch == "quantile":
+        return SketchedCell(group=group, count=random.choice([40, 12.5]), values=values)
+    return SketchedCell(
+        group=group,
+        count=float(records[:3].sum()) * 0.5,
+        effective=int(records[:3].sum()),
+        values=values,
+        mean_square=random.random(),
+        above=counts_above(
+            records[:3],
+            plan.disclosure,
+            weights=records[:3] * 0.5,
+            effective=float(records[:3].sum()),
+        ),
     )
 
 
@@ -192,8 +234,18 @@ def _read_independently(plan: Plan, message: dict[str, Any]) -> None:
         _require(all(type(v) in (int, float) and math.isfinite(v) for v in values), "bad values")
         _require(sorted(values) == values, "values out of order")
         _require(lowest <= values[0] and values[-1] <= highest, "values out of range")
-        _require(1 <= len(values) == cell["levels"] <= plan.levels, "a wrong length")
+        _require(1 <= len(values) == cell["levels"] <= plan.most_values, "a wrong length")
         _require(cell["withheld"] is None, "a withheld cell with values")
+        _require(len(cell["above"]) == len(plan.thresholds), "other thresholds")
+        stated = [number for number in (count, *cell["above"], 0) if number is not None]
+        _require(sorted(stated, reverse=True) == stated, "more above than below")
+        if plan.sketch == "counts":
+            _require(math.isclose(sum(cell["counts"]), count), "counts of another sum")
+            _require(set(values) <= set(plan.score_points.tolist()), "values off the grid")
+            _require(len(set(values)) == len(cell["counts"]), "counts of other values")
+            _require(values[-1] == highest, "runs that do not reach the top")
+        if plan.sketch == "mean" and not cell["rank_error"]:
+            _require(0 <= cell["mean_square"] < (highest - lowest) ** 2, "a mean square too large")
 
 
 def examine_plan(text: str) -> str:

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
 from fedparity import HistogramCell, Plan, SiloSketch, SketchedCell
+from fedparity.privacy.merging import merge_counts
+from fedparity.privacy.threshold_counts import counts_above
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""
@@ -51,6 +53,11 @@ score_ranges = (
     .filter(lambda ends: ends[0] < ends[1])
 )
 
+stepped_ranges = st.sampled_from(
+    [((1.0, 10.0), 1.0), ((0.0, 1.0), 0.1), ((0.0, 1.0), 0.01), ((-2.0, 2.0), 0.5), ((0, 3), 3)]
+)
+"""Ranges that a step divides."""
+
 public_keys = st.binary(min_size=32, max_size=32).map(
     lambda data: __import__("base64").b64encode(data).decode()
 )
@@ -82,21 +89,30 @@ def plans(draw: st.DrawFn, *, sketched: bool = False) -> Plan:
     """Draw a plan with any of its keys; if ``sketched``, one that silos answer with a sketch."""
     silos = draw(st.none() | st.lists(names, min_size=1, max_size=4, unique=True))
     owners = names if silos is None else st.sampled_from(silos)
-    low, high = draw(score_ranges)
+    (low, high), step = draw(stepped_ranges | st.tuples(score_ranges, st.none()))
     terms = draw(privacy_tables(None if sketched else silos))
     summed = terms is not None and terms["mode"] != "dp"
     order = 2 if summed else draw(st.sampled_from([1, 2]))
     if high - low <= 1e-6 * max(abs(low), abs(high)):  # too narrow for bins
         terms = None
+    kinds = ["quantile", "mean", None] if step is None else ["quantile", "mean", "counts", None]
+    sketch = draw(st.sampled_from(kinds))
+    moved = sketch == "mean" or step is None
+    rounding = {"rounding": st.sampled_from([0, 0.001, 0.1])} if moved else {}
+    inner = st.floats(low, high, exclude_min=True)
     return Plan(
         title=draw(names),
         groups=draw(groups),
         score_range=(low, high),
+        score_step=step,
         levels=draw(st.integers(1, 20)),
-        sketch=draw(st.sampled_from(["quantile", "mean"])),
+        sketch=sketch,
         estimator=draw(st.sampled_from(["grid", "exact"])),
+        thresholds=sorted(draw(st.lists(inner, max_size=3, unique=True))),
+        favorable=draw(st.sampled_from(["above", "below"])),
         order=order,
         review_level=draw(st.none() | st.floats(1e-9, 10)),
+        review_unit=draw(st.sampled_from(["points", "share", "sd", "squared"])),
         trim=draw(st.sampled_from([0, 0.01, 0.25])),
         silos=silos,
         disclosure=draw(
@@ -105,7 +121,7 @@ def plans(draw: st.DrawFn, *, sketched: bool = False) -> Plan:
                 optional={
                     "minimum_cell": st.integers(1, 50),
                     "records_per_level": st.integers(0, 20),
-                    "rounding": st.sampled_from([0, 0.001, 0.1]),
+                    **rounding,
                 },
             )
         ),
@@ -134,13 +150,53 @@ def cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell | HistogramCe
         return SketchedCell.kept_back(group, shape)
     if shape == "empty" and plan.disclosure.minimum_cell == 1:
         return SketchedCell.empty(group)
-    scores = st.floats(*plan.score_range)
+    return draw(counted_cells(plan, group) if plan.sketch == "counts" else told_cells(plan, group))
+
+
+@st.composite
+def told_cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
+    """Draw quantiles or means, with the counts at thresholds that the rules allow."""
+    on_grid = plan.score_step is not None and plan.sketch == "quantile"
+    scores = st.sampled_from(plan.score_points) if on_grid else st.floats(*plan.score_range)
     values = sorted(draw(st.lists(scores, min_size=1, max_size=plan.levels)))
+    size = len(plan.thresholds) + 1
+    between = draw(st.lists(st.integers(1, 10**6), min_size=size, max_size=size))
+    unit = draw(st.sampled_from([None, 0.5, 1.7]))
+    weights = None if unit is None else unit * np.array(between)
+    rank_error = draw(st.sampled_from([0, 0.01]))
+    told = plan.sketch == "mean" and not rank_error
+    spread = (plan.score_range[1] - plan.score_range[0]) ** 2 / 4
     return SketchedCell(
         group=group,
-        count=draw(st.integers(1, 10**12) | st.floats(1e-3, 1e12)),
+        count=sum(between) if weights is None else weights.sum(),
         values=np.array(values),
-        rank_error=draw(st.sampled_from([0, 0.01])),
+        effective=None if unit is None else sum(between),
+        mean_square=draw(st.floats(0, spread)) if told else None,
+        above=counts_above(
+            between,
+            plan.disclosure,
+            weights=weights,
+            effective=None if unit is None else sum(between),
+        ),
+        rank_error=rank_error,
+    )
+
+
+@st.composite
+def counted_cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
+    """Draw counts at the points of the score, merged as the rules ask."""
+    points = plan.score_points
+    few = st.integers(0, 30) | st.just(0)
+    records = draw(st.lists(few, min_size=points.size, max_size=points.size))
+    if sum(records) < plan.disclosure.minimum_cell:
+        return SketchedCell.kept_back(group, "small")
+    merged = merge_counts(points, records, plan.disclosure, thresholds=plan.thresholds)
+    return SketchedCell(
+        group=group,
+        count=sum(records),
+        values=merged.values,
+        counts=merged.counts,
+        above=merged.above,
     )
 
 

@@ -5,7 +5,7 @@ import decimal
 import numpy as np
 import polars as pl
 import pytest
-from tests.contracts.table_sources import DATABASES, FILES, ONCE, SOURCES, table_rows
+from tests.contracts.table_sources import DATABASES, FILES, ONCE, SOURCES, each, table_rows
 from tests.oracles.exact_sketch import exact_sketch
 
 import fedparity as fp
@@ -52,7 +52,7 @@ def numbers(sketch):
     return [(cell.count, cell.values.tolist()) for cell in sketch.cells]
 
 
-@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("make", each(SOURCES))
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp_path):
@@ -63,7 +63,7 @@ def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp
     assert expected(rows, kind, 7, weight) == numbers(sketch)
 
 
-@pytest.mark.parametrize("make", (FILES | DATABASES).values(), ids=FILES | DATABASES)
+@pytest.mark.parametrize("make", each(FILES | DATABASES))
 @pytest.mark.parametrize("levels", [1, 50, 130])
 def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
     """Without memory to hold anything, a file is read again: more levels than records too."""
@@ -82,7 +82,7 @@ def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
     assert expected(rows, "quantile", levels) == numbers(release.sketch)
 
 
-@pytest.mark.parametrize("make", ONCE.values(), ids=ONCE)
+@pytest.mark.parametrize("make", each(ONCE))
 def test_what_comes_once_is_exact_as_long_as_it_fits_a_chunk(make, rows, tmp_path):
     release = prepare(make(rows, tmp_path), plan=plan(), silo="s", score="z", group="race")
 

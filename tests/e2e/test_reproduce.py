@@ -9,11 +9,8 @@ import time
 
 import pytest
 from tests.e2e.running import files, finish, run, start
+from tests.tiers import DATA
 
-DATA = os.environ.get("FEDPARITY_DATA")
-needs_data = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder of the data (fedparity datasets fetch)"
-)
 SMALL = ("reproduce", "synthetic", "--replicates", "4")
 
 
@@ -130,7 +127,8 @@ def test_missing_data_are_named_with_a_fix_before_anything_is_written(tmp_path):
     assert files(tmp_path) == []
 
 
-@needs_data
+@pytest.mark.slow
+@pytest.mark.data
 def test_a_quick_look_at_everything_gives_every_table_and_figure(tmp_path):
     arguments = ("reproduce", "all", "--quick", "--data", DATA, "--out", "out", "--json")
     code, out, err = finish(start(*arguments, folder=tmp_path), timeout=900)

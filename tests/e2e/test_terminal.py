@@ -9,7 +9,12 @@ from tests.e2e.running import COMMAND, environment
 
 import fedparity as fp
 
-ANSWERS = ("Risk, Q4", "women, men", "", "10", "50", "0.02", "aurora, bayside")
+ANSWERS = (
+    *("Risk, Q4", "women", "women, men"),  # one group is not enough
+    *("", "-3", "10", "0.3", "0.5", "50"),  # a range upside down, a step that does not divide it
+    *("12, 4", "7, 4", "below"),  # a threshold beyond the range
+    *("0", "0.02", "share", "aurora, bayside"),  # no level of zero
+)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX")
@@ -32,11 +37,17 @@ def test_answers_become_a_plan(tmp_path):
 
     assert (process.returncode, out) == (0, ""), err
     assert "Groups, with commas [A, B]: " in err
+    assert err.count("Error: ") == err.count("fix: ") == 5
     assert fp.Plan.read(tmp_path / "plan.toml") == fp.Plan(
         title="Risk, Q4",
         groups=("women", "men"),
         score_range=(0, 10),
+        score_step=0.5,
         levels=50,
+        sketch="counts",
+        thresholds=(4, 7),
+        favorable="below",
         review_level=0.02,
+        review_unit="share",
         silos=("aurora", "bayside"),
     )

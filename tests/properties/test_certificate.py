@@ -1,22 +1,22 @@
 """The raw data's disparity never leaves the certificate of its sketches."""
 
 import math
-import os
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from tests.random_federations import random_data, sketched, with_hidden
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.certificate import _between_envelopes
 from fedparity.diagnostics.knowledge import Evidence
 
-CASES = int(os.environ.get("FEDPARITY_CERTIFICATE_CASES", "400"))
-"""Random federations of the longest test; a soak test asks for more."""
+CASES = count(quick=150, all=400, soak=100_000)
 
 
+@pytest.mark.sampled
 def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
     """Two to six groups, one to five silos, ties, all kinds, k from 1 to 12, errors of all sorts."""
     for seed in range(CASES):
@@ -29,6 +29,7 @@ def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
             assert fp.disparity(data[0], sensitive_features=data[1], order=order) in certificate
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
     """However many of each group and of all there are at most, and wherever they lie."""
     for seed in range(CASES // 2):
@@ -46,6 +47,7 @@ def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
             assert outer.upper >= certificate.upper
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
     for seed in range(CASES // 5):
         random = np.random.default_rng((seed, 5))

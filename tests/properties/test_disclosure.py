@@ -13,7 +13,15 @@ from fedparity.privacy.coarsening import allowed_levels
 from fedparity.privacy.decisions import decide
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.rounding import _Grid, round_values, rounding_error
+from fedparity.privacy.rounding import (
+    _Grid,
+    decimal,
+    largest_mean_square,
+    mean_square_error,
+    round_mean_square,
+    round_values,
+    rounding_error,
+)
 
 ranges = st.sampled_from(
     [
@@ -75,7 +83,9 @@ def test_rounding_twice_is_rounding_once(drawn, rounding):
 @given(values_in_a_range(), roundings)
 def test_all_values_at_once_are_rounded_like_each_in_exact_arithmetic(drawn, rounding):
     values, score_range = drawn
-    exact = np.clip(_Grid.of(score_range, rounding).exact(values), *score_range) + 0.0
+    low, high = map(decimal, score_range)
+    grid = _Grid.of(score_range, decimal(rounding) * (high - low))
+    exact = np.clip(grid.exact(values), *score_range) + 0.0
 
     assert round_values(values, score_range, rounding).tobytes() == exact.tobytes()
 
@@ -85,6 +95,52 @@ def test_rounding_by_nothing_changes_nothing(drawn):
     values, score_range = drawn
 
     assert round_values(values, score_range, 0.0) is values
+
+
+@st.composite
+def sorted_records(draw):
+    """Draw records in a range, and their number of bins."""
+    records, score_range = draw(values_in_a_range())
+    return records, score_range, draw(st.integers(1, records.size))
+
+
+def told_mean_square(records, score_range, levels, rounding):
+    """The bin means and the mean square as they are sent, and the latter before it is rounded."""
+    law = fp.Law.from_scores(records)
+    means = fp.bin_means(law, levels)
+    values = round_values(means, score_range, rounding)
+    between = np.repeat(records, levels) - np.repeat(values, records.size)
+    exact = float(np.mean(between**2))
+    terms = {
+        "values": values,
+        "count": records.size,
+        "score_range": score_range,
+        "rounding": rounding,
+    }
+    return exact, round_mean_square(exact, **terms), terms
+
+
+@given(sorted_records(), st.sampled_from([0.0, 0.001, 0.005, 0.05]))
+def test_a_mean_square_moves_by_no_more_than_it_says(drawn, rounding):
+    exact, told, terms = told_mean_square(*drawn, rounding)
+
+    assert abs(told - exact) <= mean_square_error(**terms)
+    assert 0 <= told <= largest_mean_square(**terms)
+
+
+@given(sorted_records(), st.sampled_from([0.001, 0.005, 0.05]))
+def test_no_record_is_pinned_by_the_mean_square_of_a_cell(drawn, rounding):
+    """Scores in an interval of ten roundings fit the sum of squares, wherever the target is."""
+    records, (low, high), levels = drawn
+    _, _, terms = told_mean_square(*drawn, rounding)
+    step = 2 * mean_square_error(**terms) * records.size
+    values = terms["values"]
+    for place, record in enumerate(records):
+        bins = np.arange(levels * place // records.size, -(-levels * (place + 1) // records.size))
+        distance = np.abs(record - values[bins]).max()
+        fitting = np.sqrt(distance**2 + step) - distance
+
+        assert fitting >= 0.4 * 10 * rounding * (high - low)
 
 
 @given(counts, st.integers(1, 200), rules, kinds, st.booleans())

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.oracles.exact_sketch import exact_sketch
 from tests.strategies import deciles, decimals, ticks
+from tests.tiers import examples
 
 from fedparity.errors import RecordsError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch
@@ -129,7 +130,7 @@ def assert_equal_bits(found, case: Case) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=150)
+@examples(150)
 @given(cases(), tunings)
 @example(Case([0.0] * 100, [0] * 100, None, 1, 55, "quantile"), Tuning())
 @example(Case([i / 7 for i in range(100)], [0] * 100, None, 1, 10, "quantile"), Tuning(few=0))

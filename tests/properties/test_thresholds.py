@@ -1,7 +1,6 @@
 """The raw data's rates never leave the brackets of their sketches, nor these their intervals."""
 
 import math
-import os
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -14,6 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc
 from tests.properties.test_certificate import random_data, sketched
 from tests.strategies import off_by
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.brackets import Bracket
@@ -24,7 +24,7 @@ from fedparity.diagnostics.rates import compare_rates
 from fedparity.diagnostics.thresholds import at_threshold
 from fedparity.privacy.rounding import round_values, rounding_error
 
-CASES = int(os.environ.get("FEDPARITY_THRESHOLD_CASES", "100"))
+CASES = count(quick=50, all=100, soak=10_000)
 LEVELS = 0.1, 0.5, 0.9
 
 
@@ -94,6 +94,7 @@ def check_against(groups, rates, largest):
             assert rate / rates[largest] in row.ratio_to_largest
 
 
+@pytest.mark.sampled
 def test_rates_at_a_threshold_never_leave_their_brackets():
     """Ties, both kinds, k from 1 to 12, rank errors, rounding, silos that lack groups."""
     for seed in range(CASES):
@@ -108,6 +109,7 @@ def test_rates_at_a_threshold_never_leave_their_brackets():
                 assert max(rates.values()) - min(rates.values()) in report.widest_gap
 
 
+@pytest.mark.sampled
 def test_shares_above_a_pooled_quantile_never_leave_their_brackets():
     for seed in range(CASES):
         _, (scores, labels, _), federation, options = random_case(seed)
@@ -120,6 +122,7 @@ def test_shares_above_a_pooled_quantile_never_leave_their_brackets():
             assert scores[~selected].max() in report.cutoff
 
 
+@pytest.mark.sampled
 def test_ks_distances_never_leave_their_brackets():
     for seed in range(CASES):
         _, (scores, labels, _), federation, options = random_case(seed)
@@ -134,6 +137,7 @@ def test_ks_distances_never_leave_their_brackets():
             assert found.value in found
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_a_rate_out_of_its_bracket():
     for seed in range(CASES // 2):
         random, (scores, labels, _), federation, options = random_case(seed)
@@ -154,6 +158,7 @@ def test_unseen_records_do_not_take_a_rate_out_of_its_bracket():
         assert apart.lower <= apart.upper
 
 
+@pytest.mark.sampled
 def test_brackets_close_when_every_record_is_in_the_sketch():
     """With k = n the quantiles are the data."""
     for seed in range(CASES // 5):
@@ -177,6 +182,7 @@ def test_brackets_close_when_every_record_is_in_the_sketch():
                 assert row.rate.lower == row.rate.upper == rates[row.group]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("weights", ["whole", "real"])
 def test_weighted_rates_never_leave_their_brackets(weights):
     for seed in range(CASES // 5):

@@ -11,6 +11,7 @@ from fedparity.cli.exits import ExitCode
 from fedparity.cli.fitting import counted
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import Mistake, check_plan, read_plan_text
+from fedparity.protocol.plan_warnings import plan_warnings
 
 __all__ = ["check"]
 
@@ -22,8 +23,8 @@ __all__ = ["check"]
 def check(context: click.Context, file: str, *, as_json: bool) -> None:
     """Find every mistake of a plan at once, each with its line and a fix.
 
-    A plan without mistakes prints its digest, which every message will carry. Exit code 3 if
-    there is a mistake.
+    A plan without mistakes prints its digest, which every message will carry, and warnings where
+    it may not say what was meant. Exit code 3 if there is a mistake.
 
     \b
     Examples:
@@ -32,15 +33,24 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
     """
     text = read_plan_text(file)
     mistakes = check_plan(text)
-    digest = None if mistakes else Plan.from_toml(text).digest
+    plan = None if mistakes else Plan.from_toml(text)
+    digest = None if plan is None else plan.digest
+    warnings = () if plan is None else plan_warnings(plan)
     if as_json:
-        found = {"file": file, "digest": digest, "mistakes": [asdict(each) for each in mistakes]}
+        found = {
+            "file": file,
+            "digest": digest,
+            "mistakes": [asdict(each) for each in mistakes],
+            "warnings": list(warnings),
+        }
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
     elif digest is not None:
         click.echo(digest)
     else:
         for mistake in mistakes:
             click.echo(f"{_place(file, mistake)}: {mistake.message}\n  fix: {mistake.fix}")
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
     if not mistakes:
         click.echo(f"{file} is a valid plan; next: fedparity plan show {file}", err=True)
         return

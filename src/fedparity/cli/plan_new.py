@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -18,6 +18,10 @@ from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.labels import as_group
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_fields import SCALARS, Favorable, ReviewUnit
+from fedparity.protocol.plan_warnings import plan_warnings
+from fedparity.protocol.settling import settle
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_LEVELS
 
 __all__ = ["new"]
 
@@ -37,30 +41,53 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
 )
 @click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
 @click.option(
+    "--step", "score_step", type=_POSITIVE, help="Scores lie on this grid, from the lowest on."
+)
+@click.option(
     "--levels",
     type=click.IntRange(min=1),
-    default=100,
+    default=DEFAULT_LEVELS,
     show_default=True,
     help="Values per cell, at most.",
 )
 @click.option(
     "--sketch",
-    type=click.Choice(["quantile", "mean"]),
-    default="quantile",
-    show_default=True,
-    help="What they are.",
+    type=click.Choice(["mean", "quantile", "counts"]),
+    help="What they are.  [default: counts if the step leaves few scores, else mean]",
 )
 @click.option(
     "--estimator",
-    type=click.Choice(["grid", "exact"]),
-    default="grid",
+    type=click.Choice(["exact", "grid"]),
+    default=DEFAULT_ESTIMATOR,
     show_default=True,
     help="How they are read.",
+)
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=float,
+    multiple=True,
+    metavar="SCORE",
+    help="Count records on both sides of it; may be repeated.",
+)
+@click.option(
+    "--favorable",
+    type=click.Choice(get_args(Favorable)),
+    default="above",
+    show_default=True,
+    help="The good side of a threshold.",
 )
 @click.option(
     "--order", type=click.IntRange(1, 2), default=2, show_default=True, help="The p of W_p."
 )
 @click.option("--review-level", type=_POSITIVE, help="What the verdict compares with.")
+@click.option(
+    "--review-unit",
+    type=click.Choice(get_args(ReviewUnit)),
+    default="points",
+    show_default=True,
+    help="What that is: W₂ of the worst pair of groups, or squared: G.",
+)
 @click.option("--silo", "silos", multiple=True, metavar="NAME", help="A silo of the roster.")
 @click.option(
     "--minimum-cell",
@@ -79,9 +106,7 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--rounding",
     type=float,
-    default=_RULES.rounding,
-    show_default=True,
-    help="Share of the range; 0: off.",
+    help="Share of the range; 0: off.  [default: 0.005 for means, 0.001 for quantiles]",
 )
 @click.option("--key", "keys", multiple=True, metavar="NAME=KEY", help="A silo's public key.")
 @click.option(
@@ -104,8 +129,10 @@ def new(context: click.Context, /, **_: object) -> None:
     Examples:
       fedparity plan new
       fedparity plan new q4.toml --title Risk --group A --group B --range 0 1
+      fedparity plan new --title Deciles --group A --group B --range 1 10 \\
+        --step 1 --threshold 5 --favorable below
       fedparity plan new --title Risk --group A --group B --range 0 1 \\
-        --silo aurora --silo bayside --review-level 0.02 --keys-from keys
+        --silo aurora --silo bayside --review-level 0.05 --keys-from keys
     """
     options = dict(context.params)
     file, force = options.pop("file"), options.pop("force")
@@ -116,33 +143,93 @@ def new(context: click.Context, /, **_: object) -> None:
     _require(context, options)
     plan = _plan(options)
     plan.write(file, force=force)
+    for warning in plan_warnings(plan):
+        click.echo(f"warning: {warning}", err=True)
     click.echo(f"wrote {file}\ndigest {plan.digest}", err=True)
     click.echo(f"next: fedparity plan show {quoted(file)}, then send it to every silo", err=True)
 
 
 def _ask(options: dict[str, Any]) -> None:
-    """Ask for what every plan has, and for the two things that most have."""
-    complete = options["title"] and options["groups"] and options["score_range"]
-    if complete:
+    """Ask for what every plan has, and for what most have; each answer is checked at once."""
+    if options["title"] and options["groups"] and options["score_range"]:
         return
-    options["title"] = options["title"] or _answer("Title", "Risk score audit")
-    options["groups"] = options["groups"] or _split(_answer("Groups, with commas", "A, B"))
+    _fill(options, "title", "Title", "Risk score audit")
+    _fill(options, "groups", "Groups, with commas", "A, B", read=_labels)
     if options["score_range"] is None:
-        lowest = _answer("Lowest score there can be", 0.0, type=float)
-        options["score_range"] = lowest, _answer("Highest score there can be", 1.0, type=float)
-    options["levels"] = _answer("Levels k", options["levels"], type=click.IntRange(min=1))
-    if options["review_level"] is None:
-        level = _answer("Review level of the disparity (empty: none)", "", type=_optional_number)
-        options["review_level"] = level
-    options["silos"] = options["silos"] or _split(_answer("Silos, with commas (empty: any)", ""))
+        lowest = click.prompt("Lowest score there can be", default=0.0, err=True)
+        _fill(
+            options,
+            "score_range",
+            "Highest score there can be",
+            "1.0" if lowest < 1 else None,
+            read=lambda text: (lowest, float(text)),
+        )
+    _fill(options, "score_step", "Step of the score (empty: any number)", "", read=_number)
+    options["levels"] = click.prompt(
+        "Levels k", default=options["levels"], type=click.IntRange(min=1), err=True
+    )
+    _fill(options, "thresholds", "Thresholds, with commas (empty: none)", "", read=_numbers)
+    if options["thresholds"]:
+        options["favorable"] = _choose("Good side of a threshold", Favorable, options["favorable"])
+    question = "Review level, W₂ of the worst pair (empty: none)"
+    _fill(options, "review_level", question, "", read=_number)
+    if options["review_level"] is not None:
+        options["review_unit"] = _choose("Its unit", ReviewUnit, options["review_unit"])
+    _fill(options, "silos", "Silos, with commas (empty: any)", "", read=_split)
 
 
-def _answer(question: str, default: object, **options: Any) -> Any:  # noqa: ANN401
-    return click.prompt(question, default=default, err=True, **options)
+def _fill(
+    options: dict[str, Any],
+    key: str,
+    question: str,
+    default: str | None,
+    *,
+    read: Callable[[str], Any] = str,
+) -> None:
+    """Ask for a key of the plan that is not given, again until the answer is one."""
+    if options[key] or options[key] == 0:
+        return
+
+    def checked(text: str) -> Any:  # noqa: ANN401 -- what the key holds
+        try:
+            value = read(text)
+        except ValueError:
+            raise click.UsageError(f"{text!r} is not a number.") from None
+        problem = _problem({**options, key: value}, key)
+        if problem is not None:
+            raise click.UsageError(f"{problem.message}\nfix: {problem.fix}")
+        return value
+
+    options[key] = click.prompt(
+        question, default=default, show_default=bool(default), value_proc=checked, err=True
+    )
 
 
-def _optional_number(text: str) -> float | None:
-    return float(text) if text else None
+def _choose(question: str, choices: Any, default: str) -> str:  # noqa: ANN401 -- a Literal
+    chosen: str = click.prompt(
+        question, default=default, type=click.Choice(get_args(choices)), err=True
+    )
+    return chosen
+
+
+def _problem(options: Mapping[str, Any], key: str) -> PlanError | None:
+    """What is wrong with a key of the plan, given those that are known."""
+    given = {name: options[name] for name in SCALARS if options.get(name) not in (None, (), "")}
+    _, problems = settle(given)
+    found = (problem.error for problem in problems if problem.path[0] == key and key in given)
+    return next(found, None)
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text.strip() else None
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(sorted(float(part) for part in _split(text)))
+
+
+def _labels(text: str) -> tuple[Group, ...]:
+    return tuple(_label(part) for part in _split(text))
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -165,6 +252,7 @@ def _plan(options: dict[str, Any]) -> Plan:
         **{
             **options,
             "groups": tuple(_label(text) for text in options["groups"]),
+            "thresholds": tuple(sorted(options["thresholds"])),
             "silos": options["silos"] or None,
             "disclosure": rules,
             "keys": keys,
@@ -173,9 +261,9 @@ def _plan(options: dict[str, Any]) -> Plan:
     )
 
 
-def _label(text: str) -> Group:
+def _label(text: Group) -> Group:
     """The label; what is written as a JSON list is an intersection."""
-    if not text.startswith("["):
+    if not isinstance(text, str) or not text.startswith("["):
         return text
     try:
         group = as_group(json.loads(text))

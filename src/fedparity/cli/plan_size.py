@@ -16,7 +16,7 @@ from fedparity.diagnostics.planning.progress import Progress
 from fedparity.diagnostics.planning.shapes import SHAPES
 from fedparity.diagnostics.planning.size import SizePlan, plan_size
 from fedparity.federated.method import Estimator
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 
 __all__ = ["size"]
 
@@ -56,8 +56,8 @@ def _choice(
 )
 @_choice("--shape", SHAPES, default="beta", meaning="Score laws that are simulated.")
 @click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
-@_choice("--kind", get_args(Kind), default="quantile", meaning="What the silos send.")
-@_choice("--estimator", get_args(Estimator), default="grid", meaning="How it is read.")
+@_choice("--kind", ("mean", "quantile"), default=DEFAULT_SKETCH, meaning="What the silos send.")
+@_choice("--estimator", get_args(Estimator), default=DEFAULT_ESTIMATOR, meaning="How it is read.")
 @click.option(
     "--confidence",
     type=_PROBABILITY,
@@ -91,7 +91,7 @@ def size(context: click.Context, /, **_: object) -> None:
     \b
     Examples:
       fedparity plan size --error 0.1 --silos 5
-      fedparity plan size --error 0.05 --kind mean --estimator exact
+      fedparity plan size --error 0.05 --kind quantile --estimator grid
       fedparity plan size --error 0.1 --shape deciles --share 0.8 --share 0.2
       fedparity plan size --records 500 --silos 5
       fedparity plan size --records 500 --levels 20 --power 0.9 --json

@@ -6,6 +6,7 @@ from itertools import chain
 
 from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.privacy_words import privacy_held_back, privacy_sent
+from fedparity.privacy.merging import run_minimum
 from fedparity.protocol.labels import group_words
 from fedparity.protocol.plan import Plan
 
@@ -38,19 +39,12 @@ def named(names: list[str]) -> str:
 def _sent(plan: Plan) -> list[str]:
     if plan.privacy is not None:
         return privacy_sent(plan, named([group_words(group) for group in plan.groups]))
-    values = {
-        "quantile": "quantiles of its scores",
-        "mean": "means of its scores between quantiles",
-    }[plan.sketch]
     groups = named([group_words(group) for group in plan.groups])
-    most = len(plan.groups) * (plan.levels + 1)
-    lowest, highest = (number(end) for end in plan.score_range)
+    most = len(plan.groups) * (_numbers_of(plan) + 1)
     sentences = [
-        (
-            f"for each of the {len(plan.groups)} groups ({groups}): how many records it has, and up "
-            f"to {counted(plan.levels, 'number')}, the {values};"
-        ),
-        f"scores lie between {lowest} and {highest}; at most {most:,} numbers in all;",
+        f"for each of the {len(plan.groups)} groups ({groups}): {_told(plan)};",
+        *_threshold_words(plan),
+        f"scores lie {_where(plan)}; at most {most:,} numbers in all;",
         "how many rows it left out because they have no score, and the rules it applied;",
         "no record, no name, no other column.",
     ]
@@ -59,19 +53,66 @@ def _sent(plan: Plan) -> list[str]:
     return sentences
 
 
+def _told(plan: Plan) -> str:
+    """What a silo says of one group."""
+    records = "how many records it has"
+    match plan.sketch:
+        case "counts":
+            return (
+                f"{records}, and how many at each of the {plan.most_values:,} scores there can be"
+            )
+        case "mean":
+            values = counted(plan.levels, "number")
+            return (
+                f"{records}, and up to {values}, the means of its scores between quantiles, and the "
+                "mean square of what these leave out"
+            )
+        case _:
+            values = counted(plan.levels, "number")
+            return f"{records}, and up to {values}, the quantiles of its scores"
+
+
+def _numbers_of(plan: Plan) -> int:
+    """How many numbers a silo says of one group besides its count."""
+    own = {"counts": 2 * plan.most_values, "mean": plan.levels + 1}
+    return own.get(plan.sketch, plan.levels) + len(plan.thresholds)
+
+
+def _threshold_words(plan: Plan) -> list[str]:
+    if not plan.thresholds:
+        return []
+    scores = named([number(threshold) for threshold in plan.thresholds])
+    return [f"how many of its records lie at or above {scores} ({plan.favorable} is good);"]
+
+
+def _where(plan: Plan) -> str:
+    lowest, highest = (number(end) for end in plan.score_range)
+    between = f"between {lowest} and {highest}"
+    return between if plan.score_step is None else f"{between}, in steps of {plan.score_step:g}"
+
+
 def _held_back(plan: Plan) -> list[str]:
     if plan.privacy is not None:
         return privacy_held_back(plan)
     rules, sentences = plan.disclosure, []
     if rules.minimum_cell > 1:
         sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
-    if rules.records_per_level:
+    if plan.sketch == "counts" and run_minimum(rules) > 1:
+        sentences.append(
+            f"counts of fewer than {counted(run_minimum(rules), 'record')}: neighbouring scores are "
+            "counted together;"
+        )
+    elif rules.records_per_level and plan.sketch != "counts":
         sentences.append(
             f"values beyond one per {counted(rules.records_per_level, 'record')}, and those "
             "with fewer than 5 records in a tail;"
         )
-    if rules.rounding:
-        step = rules.rounding * (plan.score_range[1] - plan.score_range[0])
+    if plan.thresholds and rules.minimum_cell > 1:
+        sentences.append(
+            f"a threshold with fewer than {counted(rules.minimum_cell, 'record')} beside it;"
+        )
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
         sentences.append(f"digits: values are rounded to steps of {number(step)};")
     if plan.totals:
         sentences.append(
@@ -92,6 +133,19 @@ def _sources(plan: Plan) -> str:
     return f"what it comes from{terms}, but nothing of a single silo"
 
 
+def _review_words(plan: Plan) -> str:
+    """The review level with its unit."""
+    level = number(plan.review_level or 0.0)
+    if plan.review_unit == "squared":
+        return f"a disparity G of {level}"
+    unit = {
+        "points": "score points",
+        "share": "of the score range",
+        "sd": "standard deviations of the score",
+    }[plan.review_unit]
+    return f"{level} {unit} between the two groups farthest apart"
+
+
 def _computed(plan: Plan) -> list[str]:
     order = "₁₂"[plan.order - 1]
     how = {"grid": "Algorithm 1 on the grid of levels", "exact": "exact integration"}
@@ -108,8 +162,9 @@ def _computed(plan: Plan) -> list[str]:
     if plan.review_level is None:
         sentences.append("no verdict: the plan names no review level;")
     else:
-        level = number(plan.review_level)
-        sentences.append(f"a verdict: below or above the review level {level}, or inconclusive;")
+        sentences.append(
+            f"a verdict: below or above the review level, {_review_words(plan)}, or inconclusive;"
+        )
     if plan.silos is None:
         sentences.append("from whichever silos answer: the plan has no roster.")
     else:

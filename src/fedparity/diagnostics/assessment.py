@@ -14,7 +14,12 @@ from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap, default_
 from fedparity.diagnostics.cautions import cautions
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.checks import check_confidence, check_redraws
-from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
+from fedparity.diagnostics.intervals import (
+    Interval,
+    basic_interval,
+    interval_of_difference,
+    p_value,
+)
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -205,7 +210,7 @@ def assess(
         ),
         heterogeneity=length(found.heterogeneity, draws["heterogeneity"]),
         pairs=assess_pairs(pairs(federation, method), draws["pairs"], confidence, method.order),
-        attribution=_part_intervals(federation, method, draws, confidence),
+        attribution=_part_intervals(federation, method, draws["selection"], disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
@@ -250,13 +255,19 @@ def _rooted(interval: Interval, value: float, order: int) -> Interval:
 
 
 def _part_intervals(
-    federation: Federation, method: Method, draws: Mapping[str, Draws], confidence: float
+    federation: Federation,
+    method: Method,
+    draws: Draws,
+    disparity: LengthAssessment,
+    confidence: float,
 ) -> dict[str, Interval]:
+    """The intervals of the two parts; they add up to the disparity, so its interval is used."""
     parts = attribute(federation, method)
-    return {
-        name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
-        for name, value in (("selection", parts.selection), ("within", parts.within))
-    }
+    selection = basic_interval(parts.selection, float(draws.base), draws.values, confidence)
+    within = interval_of_difference(
+        disparity.value, disparity.interval, parts.selection, selection
+    )
+    return {"selection": selection, "within": within}
 
 
 def _pooled_words(federation: Federation) -> tuple[AuditWarning, ...]:

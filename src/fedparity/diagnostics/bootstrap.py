@@ -23,6 +23,9 @@ __all__ = ["Draws", "Progress", "bootstrap", "default_redraws", "shapley"]
 _VALUES_REDRAWN = 40_000_000
 _FEWEST, _MOST = 100, 500
 
+_FINER = 5
+"""The population is read at more levels than redraws, once."""
+
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with the redraws done and their total."""
 
@@ -135,8 +138,9 @@ class _Reader:
 
     def base(self) -> dict[str, FloatArray]:
         """Return the measures of the population."""
-        found, shares = self.population, self.population.shares
-        return self._measures(found, self.nodes.read(found.own, trim=self.trim), shares, None)
+        found, levels = self.population, _FINER * self.nodes.levels
+        curves = self.nodes.read(found.own, levels=levels, trim=self.trim)
+        return self._measures(found, curves, found.shares, levels)
 
     def measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws, and of their noise."""

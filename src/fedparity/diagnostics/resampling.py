@@ -37,6 +37,8 @@ __all__ = ["Mixtures", "Resampler", "Resolution", "resampler"]
 
 _NUMBERS_AT_ONCE = 1_500_000
 _TINY = 1e-300
+_FINER = 8
+"""The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
 IntArray = npt.NDArray[np.int64]
@@ -104,7 +106,8 @@ class _SketchResampler:
         self.per_bin = federation.effective / federation.levels
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
-        law_atoms = BinCuts.of(self.laws.layout, resolution.atoms)
+        finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
+        law_atoms = BinCuts.of(self.laws.layout, finer * resolution.atoms)
         values = law_atoms.values(self.laws.shapes)
         mass = law_atoms.mass * federation.counts[law_atoms.cell_of]
         self.nodes = ScoreNodes.of(values, mass, resolution)

@@ -144,6 +144,14 @@ class MessageError(DocumentError):
         )
 
     @classmethod
+    def small_run(cls, silo: str, group: object, minimum: int) -> MessageError:
+        return cls(
+            f"silo {silo!r} sent counts of fewer than {minimum} records for group {group!r}, which "
+            "must be merged with their neighbours.",
+            fix=_RESEND,
+        )
+
+    @classmethod
     def tells_dropped(cls, silo: str) -> MessageError:
         return cls(
             f"silo {silo!r} says how many rows it left out, an exact number that the plan's "

@@ -130,8 +130,8 @@ def round_mean_square(
     the value of its bin: bins follow each other, so no record lies beyond the values of the bins
     beside its own, or beyond the ends of the range. Whoever knows all records but one, and all
     bins, finds from the sum of the squares that :math:`(x - v)^2` lies in an interval of length
-    :math:`20 \rho (b - a) w`, and so x in one of length :math:`10 \rho (b - a)` at least, as from the
-    rounded mean of ten records. The step depends only on what the message says anyway.
+    :math:`20 \rho (b - a) w`; with :math:`|x - v| \le w` that is :math:`10 \rho (b - a)` of x at least, as
+    from the rounded mean of ten records. The step depends only on what the message says anyway.
 
     Parameters
     ----------

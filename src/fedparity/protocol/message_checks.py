@@ -8,6 +8,7 @@ import numpy as np
 
 from fedparity.errors import MessageError
 from fedparity.laws.arrays import FloatArray
+from fedparity.privacy.merging import run_minimum
 from fedparity.privacy.rounding import largest_mean_square
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import typed_label
@@ -98,10 +99,23 @@ def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
         raise MessageError.other_thresholds(
             silo, cell.group, len(cell.above), len(plan.thresholds)
         )
+    if cell.effective is None:
+        _check_differences(plan, silo, cell)
     if plan.score_step is not None and plan.sketch != "mean":
         _check_points(plan, silo, cell, values)
     if cell.mean_square is not None:
         _check_mean_square(plan, silo, cell, values, cell.mean_square)
+
+
+def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    """Raise if a number of records below the minimum is sent, or a difference of two."""
+    stated = [number for number in cell.above if number is not None]
+    least = plan.disclosure.minimum_cell
+    if stated and least > 1 and min(-np.diff([cell.count or 0, *stated, 0])) < least:
+        raise MessageError.below_minimum(silo, cell.group, least)
+    least = run_minimum(plan.disclosure)
+    if cell.counts is not None and cell.levels > 1 and least > 1 and cell.counts.min() < least:
+        raise MessageError.small_run(silo, cell.group, least)
 
 
 def _check_points(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray) -> None:

@@ -15,7 +15,7 @@ from fedparity.protocol.plan_fields import MOST_POINTS, MOST_VALUES
 from fedparity.sketches.defaults import DEFAULT_LEVELS, DEFAULT_SKETCH
 from fedparity.sketches.kinds import Kind
 
-__all__ = ["ScoreMistake", "fewer_points", "settle_scores"]
+__all__ = ["ScoreMistake", "default_sketch", "settle_scores"]
 
 
 class ScoreMistake(NamedTuple):
@@ -54,12 +54,7 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
 
 def default_sketch(points: int | None, levels: int) -> Kind:
     """Return the sketch of a plan that names none: counts where the scores have few points."""
-    return "counts" if fewer_points(points, levels) else DEFAULT_SKETCH
-
-
-def fewer_points(points: int | None, levels: int) -> bool:
-    """Whether counts at all points of the scores are no more numbers than a sketch has."""
-    return points is not None and points <= levels
+    return "counts" if points is not None and points <= levels else DEFAULT_SKETCH
 
 
 def _step_error(bounds: tuple[float, float], step: float) -> PlanError | None:

@@ -98,8 +98,8 @@ def _disclosure(table: Mapping[str, Any], problems: list[Problem]) -> Disclosure
     settled: dict[str, Any] = {}
     for name, value in _entries(table, problems):
         path = ("disclosure", name)
-        if value is None:
-            continue
+        if name == "rounding" and value is None:
+            continue  # the plan states the default of its sketch
         if name in _DISCLOSURE_KEYS:
             _try(_rule(name), value, path, settled, problems)
         else:

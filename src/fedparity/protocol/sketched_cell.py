@@ -185,13 +185,14 @@ class SketchedCell:
             if number is not None
         }
         if self.counts is not None:
+            held = self.counts > 0
             middles, halves = _runs(self.values, plan.score_points)
             return Cell(
                 count=self.count,
-                values=middles,
+                values=middles[held],
                 kind="counts",
-                masses=self.counts,
-                value_error=halves,
+                masses=self.counts[held],
+                value_error=halves[held],
                 effective=self.effective,  # type: ignore[arg-type]
                 above=above,
             )

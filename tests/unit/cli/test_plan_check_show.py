@@ -55,7 +55,21 @@ def test_a_plan_that_is_not_there_is_bad_input():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "below or above the review level 0.01"),
+        ({}, "below or above the review level, 0.01 score points between the two groups farthest"),
+        ({"review_unit": "share"}, "0.01 of the score range between"),
+        ({"review_unit": "sd"}, "0.01 standard deviations of the score between"),
+        ({"review_unit": "squared"}, "the review level, a disparity G of 0.01, or inconclusive"),
+        ({"thresholds": [0.5, 0.7], "favorable": "below"}, "at or above 0.5, 0.7 (below is good)"),
+        ({"thresholds": [0.5]}, "a threshold with fewer than 11 records beside it"),
+        ({"score_step": 0.1}, "in steps of 0.1; at most 24 numbers in all"),
+        (
+            {"score_step": 0.1, "levels": 11, "disclosure": {"records_per_level": 15}},
+            "counts of fewer than 15 records: neighbouring scores are counted together",
+        ),
+        ({"score_step": 0.1, "levels": 11}, "how many at each of the 11 scores there can be"),
+        ({"sketch": "quantile"}, "up to 10 numbers, the quantiles of its scores"),
+        ({}, "the mean square of what these leave out"),
+        ({}, "rounded to steps of 0.005"),
         ({"review_level": None}, "the plan names no review level"),
         ({"silos": None}, "whichever silos answer"),
         ({"sketch": "mean"}, "means of its scores between quantiles"),
@@ -84,3 +98,15 @@ def test_a_plan_as_json_states_every_default(folder):
     document = json.loads(run("plan", "show", "p.toml", "--json").stdout)
 
     assert document == {**plan().to_dict(), "digest": plan().digest}
+
+
+def test_a_plan_that_may_not_say_what_was_meant_is_valid_with_a_warning(folder):
+    plan(score_step=0.25, sketch="quantile").write(folder / "p.toml")
+
+    found = run("plan", "check", "p.toml")
+    document = json.loads(run("plan", "check", "p.toml", "--json").stdout)
+
+    assert found.exit_code == 0
+    assert 'warning: sketch = "quantile" is obeyed' in found.stderr
+    assert document["mistakes"] == []
+    assert len(document["warnings"]) == 1

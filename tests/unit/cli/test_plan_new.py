@@ -29,8 +29,10 @@ def test_three_options_are_enough_and_the_rest_is_default():
 
 def test_every_option_reaches_the_plan():
     given = written(
-        *("--levels", 20, "--sketch", "mean", "--estimator", "exact", "--order", 1),
-        *("--review-level", 0.05, "--silo", "north", "--silo", "south shore"),
+        *("--levels", 20, "--sketch", "quantile", "--estimator", "grid", "--order", 1),
+        *("--step", 0.01, "--threshold", 0.7, "--threshold", 0.5, "--favorable", "below"),
+        *("--review-level", 0.05, "--review-unit", "sd"),
+        *("--silo", "north", "--silo", "south shore"),
         *("--minimum-cell", 20, "--records-per-level", 5, "--rounding", 0),
         *("--key", f"north={KEY}", "--total", "north=400"),
     )
@@ -39,11 +41,15 @@ def test_every_option_reaches_the_plan():
         title="Q4",
         groups=("A", "B"),
         score_range=(0, 1),
+        score_step=0.01,
         levels=20,
-        sketch="mean",
-        estimator="exact",
+        sketch="quantile",
+        estimator="grid",
+        thresholds=(0.5, 0.7),
+        favorable="below",
         order=1,
         review_level=0.05,
+        review_unit="sd",
         silos=("north", "south shore"),
         disclosure={"minimum_cell": 20, "records_per_level": 5, "rounding": 0},
         keys={"north": KEY},
@@ -111,6 +117,19 @@ def test_a_mistake_in_the_options_is_a_mistake_of_the_plan():
     assert "two groups have the same text" in refused.stderr
 
 
-def test_an_empty_answer_is_no_review_level():
-    assert plan_new._optional_number("") is None  # noqa: SLF001
-    assert plan_new._optional_number("0.5") == 0.5  # noqa: SLF001
+@pytest.mark.parametrize(
+    ("text", "expected"), [("", None), (" ", None), ("0.5", 0.5)], ids=["empty", "space", "number"]
+)
+def test_an_empty_answer_is_none(text, expected):
+    assert plan_new._number(text) == expected  # noqa: SLF001
+
+
+def test_means_of_few_scores_are_obeyed_with_a_warning():
+    deciles = ("--title", "Q4", "--group", "A", "--group", "B", "--range", 1, 10, "--step", 1)
+    told = run("plan", "new", *deciles, "--sketch", "mean")
+
+    assert told.exit_code == 0
+    assert 'warning: sketch = "mean" is obeyed, but scores have 10 points only' in told.stderr
+    assert fp.Plan.read("plan.toml").sketch == "mean"
+    assert "warning" not in run("plan", "new", "other.toml", *deciles).stderr
+    assert fp.Plan.read("other.toml").sketch == "counts"

@@ -10,6 +10,7 @@ from fedparity.cli.main import cli
 from fedparity.cli.plan_size_text import plain
 
 QUICK = ("--replicates", "40")
+STATED = {"kind": "mean", "estimator": "exact", "replicates": 40}
 
 
 def run(*arguments):
@@ -18,7 +19,7 @@ def run(*arguments):
 
 def test_an_error_gives_levels_and_records_simulated_and_by_bounds():
     printed = run("--error", "0.3").stdout
-    expected = plan_size(error=0.3, replicates=40)
+    expected = plan_size(error=0.3, **STATED)
 
     assert f"By simulation: ask for {expected.levels} levels" in printed
     assert f"from {expected.records:,} records per cell." in printed
@@ -27,7 +28,7 @@ def test_an_error_gives_levels_and_records_simulated_and_by_bounds():
 
 def test_records_give_the_detectable_disparity():
     printed = run("--records", "100", "--levels", "10").stdout
-    expected = detectable_disparity(records=100, levels=10, replicates=40)
+    expected = detectable_disparity(records=100, levels=10, **STATED)
 
     assert "finds, in 80 % of audits" in printed
     assert f"G₂ = {plain(expected.disparity)} (W₂ = " in printed
@@ -37,7 +38,7 @@ def test_records_give_the_detectable_disparity():
     "arguments",
     [
         ("--error", "0.3"),
-        ("--error", "0.3", "--shape", "uniform", "--kind", "mean", "--estimator", "exact"),
+        ("--error", "0.3", "--shape", "uniform", "--kind", "quantile", "--estimator", "grid"),
         ("--error", "0.2", "--absolute", "--shape", "deciles", "--disparity", "1"),
         ("--error", "0.3", "--groups", "12", "--silos", "1", "--range", "-1000", "1000"),
         ("--error", "0.01", "--levels", "2", "--share", "9", "--share", "1"),
@@ -69,8 +70,8 @@ def test_json_is_what_python_returns():
     size = json.loads(run("--error", "0.3", "--silos", "3", "--json").stdout)
     power = json.loads(run("--records", "60", "--levels", "5", "--json").stdout)
 
-    assert size == plan_size(error=0.3, silos=3, replicates=40).to_dict()
-    assert power == detectable_disparity(records=60, levels=5, replicates=40).to_dict()
+    assert size == plan_size(error=0.3, silos=3, **STATED).to_dict()
+    assert power == detectable_disparity(records=60, levels=5, **STATED).to_dict()
 
 
 def test_an_absolute_error_is_taken_as_it_is():

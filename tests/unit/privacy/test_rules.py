@@ -13,7 +13,13 @@ from fedparity.privacy.coarsening import allowed_levels, smallest_cell
 from fedparity.privacy.complementary import complementary_cells
 from fedparity.privacy.decisions import decide
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.privacy.rounding import (
+    round_to_points,
+    round_values,
+    rounding_error,
+    score_points,
+    whole_steps,
+)
 from fedparity.sketches.levels import ranks
 
 BAD_RULES = [
@@ -234,3 +240,51 @@ def test_a_grid_nearly_as_fine_as_floats_is_still_met_exactly(rounding):
     expected = [float(round(Fraction(repr(value)) / step) * step) for value in values.tolist()]
 
     assert round_values(values, (0.0, 1.0), rounding).tolist() == expected
+
+
+def test_a_decile_stays_a_decile():
+    """Steps of 0.009, counted from 1, put 5 at 4.996: below a threshold that it reaches."""
+    asked = fp.Plan(
+        title="Deciles", groups=("A", "B"), score_range=(1, 10), score_step=1, sketch="quantile"
+    )
+    deciles = np.arange(1.0, 11.0)
+
+    assert round_values(np.array([5.0]), (1.0, 10.0), 0.001).tolist() == [4.996]
+    assert round_values(deciles, asked.score_range, asked.rounding).tolist() == deciles.tolist()
+
+
+def test_values_go_to_the_nearest_point_of_a_score():
+    points = score_points((-0.3, 0.3), 0.1)
+    computed = np.arange(-3, 4) * 0.1
+
+    assert round_to_points(computed, (-0.3, 0.3), 0.1).tolist() == points.tolist()
+    assert round_to_points(np.array([2.4, 9.9]), (1.0, 10.0), 3.0).tolist() == [1.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("score_range", "step", "expected"),
+    [
+        ((0.0, 1.0), 0.1, 10),
+        ((0.1, 0.7), 0.2, 3),
+        ((300.0, 850.0), 1.0, 550),
+        ((0.0, 1.0), 1.0, 1),
+        ((0.0, 1.0), 0.03, None),
+        ((0.0, 1.0), 2.0, None),
+        ((0.0, 1.0), 1 / 3, None),
+    ],
+)
+def test_steps_are_counted_in_decimals(score_range, step, expected):
+    assert whole_steps(score_range, step) == expected
+
+
+def test_counts_are_withheld_by_their_number_alone():
+    found = decide(
+        {"a": 11, "b": 10, "c": 5000}, levels=10, disclosure=Disclosure(), kind="counts"
+    )
+
+    assert [(found[group].levels, found[group].withheld) for group in "abc"] == [
+        (10, None),
+        (0, "small"),
+        (10, None),
+    ]
+    assert not found["a"].reasons

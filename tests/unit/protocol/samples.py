@@ -12,12 +12,41 @@ SECRET = 0.123456789
 
 
 def plan(**changes: Any) -> Plan:
-    options = {"title": "Q4", "groups": ["A", "B"], "score_range": (0, 1), "levels": 3}
+    """A plan that asks for three quantiles."""
+    options = {
+        "title": "Q4",
+        "groups": ["A", "B"],
+        "score_range": (0, 1),
+        "levels": 3,
+        "sketch": "quantile",
+    }
     return Plan(**{**options, **changes})
+
+
+def means(**changes: Any) -> Plan:
+    """A plan that asks for three bin means and a threshold."""
+    return plan(**{"sketch": "mean", "thresholds": [0.5], **changes})
+
+
+def counting(**changes: Any) -> Plan:
+    """A plan that asks for counts at five scores, with a threshold at the fourth."""
+    options = {"sketch": "counts", "score_range": (1, 5), "score_step": 1, "thresholds": [4]}
+    return plan(**{**options, **changes})
 
 
 def cell(**changes: Any) -> SketchedCell:
     return SketchedCell(**{"group": "A", "count": 40, "values": [SECRET, 0.5, 0.75], **changes})
+
+
+def mean_cell(**changes: Any) -> SketchedCell:
+    """A cell that answers :func:`means`."""
+    return cell(**{"mean_square": 0.02, "above": [22], **changes})
+
+
+def counted_cell(**changes: Any) -> SketchedCell:
+    """A cell that answers :func:`counting`."""
+    options = {"values": [1, 3, 5], "counts": [11, 15, 14], "above": [14]}
+    return cell(**{**options, **changes})
 
 
 def message(answered: Plan | None = None, **changes: Any) -> SiloSketch:

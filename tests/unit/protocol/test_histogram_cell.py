@@ -78,7 +78,7 @@ def test_cells_of_the_other_kind_are_refused():
 
 
 def test_a_noisy_message_gives_no_cells_to_plain_measures():
-    assert fp.SiloSketch.from_bytes(sent()).released() == {}
+    assert fp.SiloSketch.from_bytes(sent()).released(ASKED) == {}
 
 
 def test_values_of_a_cell_cannot_be_changed():

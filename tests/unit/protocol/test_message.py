@@ -8,9 +8,29 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.unit.protocol.samples import SECRET, cell, document, encoded, message, plan, with_cell
+from tests.unit.protocol.samples import (
+    SECRET,
+    cell,
+    counted_cell,
+    counting,
+    document,
+    encoded,
+    mean_cell,
+    means,
+    message,
+    plan,
+    with_cell,
+)
 
 import fedparity as fp
+from fedparity.privacy.rounding import rounding_error
+
+
+def counted(**changes):
+    """The JSON of a message of counts, with some fields of its first cell changed."""
+    first = {**counted_cell().to_dict(), **changes}
+    return document(kind="counts", cells=[first, document()["cells"][1]])
+
 
 REFUSED = {
     "no JSON": b"sketch",
@@ -85,6 +105,36 @@ REFUSED = {
     "an empty cell with a rank error": encoded(
         with_cell(count=0, values=None, levels=0, rank_error=0.1)
     ),
+    "a reason and a count above": encoded(
+        with_cell(count=None, values=None, levels=0, withheld="small", above=[3])
+    ),
+    "a reason and what weights amount to": encoded(
+        with_cell(count=None, values=None, levels=0, withheld="small", effective=3)
+    ),
+    "an empty cell with a mean square": encoded(
+        with_cell(count=0, values=None, levels=0, mean_square=0.1)
+    ),
+    "part of an effective record": encoded(with_cell(effective=12.5)),
+    "no effective record": encoded(with_cell(effective=0)),
+    "a mean square among quantiles": encoded(with_cell(mean_square=0.1)),
+    "a negative mean square": encoded(with_cell(mean_square=-0.1)),
+    "a mean square that is a text": encoded(with_cell(mean_square="0.1")),
+    "means without a mean square": encoded({**document(), "kind": "mean"}),
+    "counts among quantiles": encoded(with_cell(counts=[10, 15, 15])),
+    "no counts where they are the kind": encoded({**document(), "kind": "counts"}),
+    "counts that are a number": encoded(counted(counts=40)),
+    "a negative number among the counts": encoded(counted(counts=[-1, 26, 15])),
+    "fewer counts than values": encoded(counted(counts=[20, 20])),
+    "counts of another sum": encoded(counted(counts=[10, 15, 14])),
+    "counts of weights of another sum": encoded(counted(count=40.5, counts=[10, 15, 15.49])),
+    "counts at one value twice": encoded(counted(values=[1, 1, 5])),
+    "counts with an error of ranks": encoded(counted(rank_error=0.1)),
+    "counts with a mean square": encoded(counted(mean_square=0.1)),
+    "above that is null": encoded(with_cell(above=None)),
+    "a text above": encoded(with_cell(above=["3"])),
+    "more above than there are": encoded(with_cell(above=[41])),
+    "more above than below": encoded(with_cell(above=[20, None, 21])),
+    "twenty-one thresholds": encoded(with_cell(above=[3] * 21)),
 }
 
 
@@ -155,9 +205,10 @@ def test_formatting_does_not_matter():
 
 def test_the_bytes_are_those_of_the_fields():
     expected = (
-        '{"cells":[{"count":40,"group":"A","levels":3,"rank_error":0,'
-        '"values":[0.123456789,0.5,0.75],"withheld":null},'
-        '{"count":null,"group":"B","levels":0,"rank_error":0,"values":null,"withheld":"small"}],'
+        '{"cells":[{"above":[],"count":40,"counts":null,"effective":null,"group":"A","levels":3,'
+        '"mean_square":null,"rank_error":0,"values":[0.123456789,0.5,0.75],"withheld":null},'
+        '{"above":[],"count":null,"counts":null,"effective":null,"group":"B","levels":0,'
+        '"mean_square":null,"rank_error":0,"values":null,"withheld":"small"}],'
         '"guarantee":{"minimum_cell":11,"mode":"none","records_per_level":10,"rounding":0.001},'
         f'"kind":"quantile","plan":"{plan().digest}","rows_dropped":0,'
         '"schema":"fedparity/sketch/1","silo":"aurora","software":"fedparity 0.1.0"}'
@@ -208,20 +259,52 @@ def test_values_of_other_types_are_checked_too():
 
 
 def test_released_cells_are_those_of_a_federation():
-    released = message().released()
+    released = message().released(plan())
 
     assert list(released) == [("aurora", "A")]
     assert released["aurora", "A"].kind == "quantile"
     assert released["aurora", "A"].values.tolist() == [SECRET, 0.5, 0.75]
 
 
-def test_a_cell_survives_the_journey():
-    sent = fp.Cell(count=12.5, values=[0.1, 0.1, 0.7], kind="mean", rank_error=0.25)
+def test_a_cell_of_means_says_how_far_rounding_may_have_moved_its_numbers():
+    asked = means()
+    cell = mean_cell().to_cell(asked)
+    farthest = np.diff([0, SECRET, 0.5, 0.75, 1]).max() + rounding_error((0, 1), 0.005)
 
-    arrived = fp.SketchedCell.of("A", sent).to_cell("mean")
+    assert (cell.kind, cell.mean_square, cell.effective) == ("mean", 0.02, 40.0)
+    assert cell.value_error == rounding_error((0.0, 1.0), 0.005)
+    assert cell.mean_square_error == pytest.approx(10 * 0.005 * farthest / 40)
+    assert cell.above == {0.5: 22}
 
-    assert (arrived.count, arrived.kind, arrived.rank_error) == (12.5, "mean", 0.25)
-    assert arrived.values.tolist() == sent.values.tolist()
+
+def test_a_weighted_cell_says_what_its_weights_amount_to():
+    cell = mean_cell(count=52.5, effective=30, above=[None]).to_cell(means())
+
+    assert (cell.count, cell.effective, cell.above) == (52.5, 30.0, {})
+    assert cell.mean_square_error == mean_cell(count=30).to_cell(means()).mean_square_error
+
+
+def test_the_records_of_a_run_of_scores_are_put_in_its_middle():
+    cell = counted_cell().to_cell(counting())
+
+    assert cell.kind == "counts"
+    assert cell.values.tolist() == [1.0, 2.5, 4.5]
+    assert cell.value_error.tolist() == [0.0, 0.5, 0.5]
+    assert cell.masses.tolist() == [11, 15, 14]
+    assert cell.above == {4.0: 14}
+
+
+def test_runs_without_records_are_no_part_of_a_law():
+    asked = counting(disclosure={"minimum_cell": 1, "records_per_level": 0})
+    cell = counted_cell(values=[1, 2, 3, 4, 5], counts=[0, 26, 0, 14, 0]).to_cell(asked)
+
+    assert (cell.values.tolist(), cell.masses.tolist()) == ([2.0, 4.0], [26, 14])
+
+
+def test_quantiles_of_a_grid_are_where_they_say():
+    asked = plan(score_range=(1, 10), score_step=1)
+
+    assert cell(values=[2, 5, 9]).to_cell(asked).value_error == 0
 
 
 def test_cells_are_equal_by_what_they_say():

@@ -1,7 +1,16 @@
 """A message that does not answer the plan is refused, each with its own words."""
 
 import pytest
-from tests.unit.protocol.samples import SECRET, cell, message, plan
+from tests.unit.protocol.samples import (
+    SECRET,
+    cell,
+    counted_cell,
+    counting,
+    mean_cell,
+    means,
+    message,
+    plan,
+)
 
 import fedparity as fp
 
@@ -12,12 +21,69 @@ NOISY = {
     "kind": "histogram",
     "cells": [fp.HistogramCell(group="A", values=[9, -2, 30]), fp.HistogramCell.kept_back("B")],
 }
+MEANS = {"kind": "mean", "cells": [mean_cell(), SMALL]}
+COUNTS = {"kind": "counts", "cells": [counted_cell(), SMALL]}
 SECURE = plan(silos=["aurora", "b", "c"], privacy={"mode": "secure"})
 
 REFUSED = {
     "another plan": (plan(title="Q3"), {"plan": plan().digest}, "answered another plan"),
     "a changed plan": (plan(levels=2), {"plan": plan().digest}, "answered another plan"),
-    "another kind": (plan(), {"kind": "mean"}, "sent mean sketches"),
+    "another kind": (plan(), MEANS, "sent mean sketches"),
+    "counts where means are asked for": (means(), COUNTS, "sent counts sketches"),
+    "a threshold too few": (
+        means(thresholds=[0.4, 0.5]),
+        MEANS,
+        "counts at 1 thresholds for group 'A', but the plan has 2",
+    ),
+    "a threshold where none is asked for": (plan(), {"cells": [cell(above=[20]), SMALL]}, "has 0"),
+    "few records above a threshold": (
+        means(),
+        {**MEANS, "cells": [mean_cell(above=[10]), SMALL]},
+        "below minimum_cell = 11",
+    ),
+    "few records below a threshold": (
+        means(),
+        {**MEANS, "cells": [mean_cell(above=[30]), SMALL]},
+        "below minimum_cell = 11",
+    ),
+    "few records between thresholds": (
+        means(thresholds=[0.4, 0.5, 0.6]),
+        {**MEANS, "cells": [mean_cell(above=[25, None, 15]), SMALL]},
+        "below minimum_cell = 11",
+    ),
+    "a mean square beyond the range": (
+        means(),
+        {**MEANS, "cells": [mean_cell(mean_square=0.2521), SMALL]},
+        "larger than any scores",
+    ),
+    "quantiles off the grid": (
+        plan(score_step=0.05),
+        {},
+        "1 values of silo 'aurora', group 'A', are not scores",
+    ),
+    "counts off the grid": (
+        counting(),
+        {**COUNTS, "cells": [counted_cell(values=[1, 3.5, 5]), SMALL]},
+        "1 values of silo 'aurora', group 'A', are not scores",
+    ),
+    "counts that end too early": (
+        counting(),
+        {**COUNTS, "cells": [counted_cell(values=[1, 3, 4]), SMALL]},
+        "end below the highest score",
+    ),
+    "a small count": (
+        counting(),
+        {**COUNTS, "cells": [counted_cell(counts=[10, 16, 14]), SMALL]},
+        "fewer than 11 records",
+    ),
+    "more counts than scores": (
+        counting(),
+        {
+            **COUNTS,
+            "cells": [counted_cell(values=[1, 2, 3, 4, 4.5, 5], counts=[6] * 5 + [10]), SMALL],
+        },
+        "6 levels for group 'A', but the plan allows 5",
+    ),
     "a silo outside the roster": (ROSTER, {"silo": "Aurora"}, "not among the 2 silos"),
     "another order of groups": (plan(), {"cells": [SMALL, cell()]}, "the groups 'B', 'A'"),
     "a group too few": (
@@ -100,6 +166,29 @@ def test_a_message_that_answers_is_accepted(asked):
     fp.check_message(asked, message(asked))
 
 
+@pytest.mark.parametrize(
+    ("asked", "changes"),
+    [
+        (means(), MEANS),
+        (means(), {**MEANS, "cells": [mean_cell(above=[None]), SMALL]}),
+        (means(), {**MEANS, "cells": [mean_cell(mean_square=0.25), SMALL]}),
+        (means(), {**MEANS, "cells": [mean_cell(mean_square=None, rank_error=0.1), SMALL]}),
+        (means(), {**MEANS, "cells": [mean_cell(count=4.5, effective=12, above=[0.5]), SMALL]}),
+        (counting(), COUNTS),
+        (
+            counting(),
+            {**COUNTS, "cells": [counted_cell(values=[5], counts=[40], above=[None]), SMALL]},
+        ),
+        (
+            plan(score_range=(0, 10), score_step=2.5, levels=3),
+            {"cells": [cell(values=[0, 2.5, 10]), SMALL]},
+        ),
+    ],
+)
+def test_messages_of_every_kind_are_accepted(asked, changes):
+    fp.check_message(asked, message(asked, **changes))
+
+
 def test_a_noisy_message_that_answers_is_accepted():
     fp.check_message(PRIVATE, message(PRIVATE, **NOISY))
 
@@ -133,4 +222,4 @@ def test_messages_that_answer_are_accepted_in_any_number():
 
 def test_the_first_wrong_message_is_refused():
     with pytest.raises(fp.MessageError, match="'bayside' sent mean"):
-        fp.check_messages(plan(), [message(), message(silo="bayside", kind="mean")])
+        fp.check_messages(plan(), [message(), message(silo="bayside", **MEANS)])

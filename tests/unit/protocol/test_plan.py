@@ -46,6 +46,34 @@ WRONG = {
     "half a level": {"levels": 10.5},
     "too many levels": {"levels": 100_001},
     "too many values": {"levels": 100_000, "groups": list(range(21))},
+    "a step of zero": {"score_step": 0},
+    "a negative step": {"score_step": -0.1},
+    "a step that is a text": {"score_step": "0.1"},
+    "a step that does not divide the range": {"score_step": 0.3},
+    "a step beyond the range": {"score_step": 2},
+    "too many points": {"score_step": 1e-5},
+    "points that are one float": {"score_range": (1e15, 1e15 + 8), "score_step": 0.001},
+    "too many counts": {
+        "score_step": 0.0001,
+        "sketch": "counts",
+        "groups": list(range(300)),
+    },
+    "counts without a step": {"sketch": "counts"},
+    "counts that are rounded": {
+        "sketch": "counts",
+        "score_step": 0.1,
+        "disclosure": {"rounding": 0.01},
+    },
+    "quantiles rounded off the grid": {"score_step": 0.1, "disclosure": {"rounding": 0.001}},
+    "thresholds that are a number": {"thresholds": 0.5},
+    "thresholds that fall": {"thresholds": [0.5, 0.4]},
+    "a threshold twice": {"thresholds": [0.5, 0.5]},
+    "a threshold at the lowest score": {"thresholds": [0]},
+    "a threshold beyond the highest score": {"thresholds": [0.5, 1.01]},
+    "a threshold that is a text": {"thresholds": ["0.5"]},
+    "twenty-one thresholds": {"thresholds": [number / 30 for number in range(1, 22)]},
+    "favorable between": {"favorable": "between"},
+    "an unknown review unit": {"review_level": 1, "review_unit": "percent"},
     "an unknown sketch": {"sketch": "median"},
     "an unknown estimator": {"estimator": "magic"},
     "order 3": {"order": 3},
@@ -139,7 +167,7 @@ def test_what_is_built_is_kept_in_one_form():
     assert built.groups == ("A", "B")
     assert str(built.score_range) == "(0.0, 1.0)"
     assert type(built.levels) is int
-    assert built.disclosure == Disclosure(minimum_cell=5)
+    assert built.disclosure == Disclosure(minimum_cell=5, rounding=0.001)
     assert built.privacy == fp.PrivacyTerms(mode="dp", epsilon=1.0, bins=32, budget=1.0)
     assert built.totals == {"x": 3}
 
@@ -169,7 +197,7 @@ def test_a_stated_default_and_an_absent_one_have_one_digest():
 def test_the_digest_is_that_of_the_canonical_bytes():
     """Pinned: a change of it would make every sketch answer another plan."""
     assert plan().digest == (
-        "sha256:03501aad03e0e1ee374cad3d34b53b9ca919a56e9669d76aee8ac2fa5c14f6bc"
+        "sha256:056f9ee8c53754b3c05b2f5dbd100ffc0f823b03653a3f3e35bf1a56fa82e539"
     )
 
 
@@ -180,10 +208,14 @@ def test_the_digest_is_that_of_the_canonical_bytes():
         {"groups": ["B", "A"]},
         {"score_range": (0, 2)},
         {"levels": 4},
+        {"score_step": 0.1},
         {"sketch": "mean"},
-        {"estimator": "exact"},
+        {"estimator": "grid"},
+        {"thresholds": [0.5]},
+        {"favorable": "below"},
         {"order": 1},
         {"review_level": 0.1},
+        {"review_unit": "sd"},
         {"trim": 0.1},
         {"silos": ["x"]},
         {"disclosure": {"rounding": 0}},
@@ -269,3 +301,65 @@ def test_every_default_of_the_privacy_terms_is_stated(changes, stated):
 def test_a_plan_without_a_privacy_mode_has_no_bins():
     with pytest.raises(fp.PlanError, match=r"no \[privacy\] table"):
         _ = plan().grid
+
+
+@pytest.mark.parametrize(
+    ("changes", "sketch", "rounding"),
+    [
+        ({}, "mean", 0.005),
+        ({"score_step": 0.001}, "mean", 0.005),
+        ({"score_step": 0.01}, "mean", 0.005),
+        ({"score_step": 0.01, "levels": 101}, "counts", 0.0),
+        ({"score_step": 0.5}, "counts", 0.0),
+        ({"score_step": 0.5, "sketch": "mean"}, "mean", 0.005),
+        ({"score_step": 0.5, "sketch": "quantile"}, "quantile", 0.0),
+        ({"sketch": "quantile"}, "quantile", 0.001),
+        ({"sketch": "quantile", "score_step": 0.01, "disclosure": {"rounding": 0.05}}, None, 0.05),
+        ({"disclosure": {"rounding": 0.02, "minimum_cell": 3}}, "mean", 0.02),
+        ({"disclosure": Disclosure.off()}, "mean", 0.0),
+    ],
+)
+def test_the_sketch_follows_from_the_step_and_the_rounding_from_the_sketch(
+    changes, sketch, rounding
+):
+    built = plan(**{"levels": 100, "sketch": None, **changes})
+
+    assert built.sketch == (sketch or changes["sketch"])
+    assert built.rounding == built.disclosure.rounding == rounding
+    assert built.to_dict()["disclosure"]["rounding"] == rounding
+
+
+def test_the_best_sketch_is_the_default():
+    built = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
+
+    assert (built.sketch, built.estimator, built.levels) == ("mean", "exact", 100)
+
+
+@pytest.mark.parametrize(
+    ("score_range", "step", "expected"),
+    [
+        ((1, 10), 1, [float(number) for number in range(1, 11)]),
+        ((0, 1), 0.1, [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+        ((-0.3, 0.3), 0.1, [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3]),
+        ((0.05, 0.2), 0.05, [0.05, 0.1, 0.15, 0.2]),
+        ((0, 1e-20), 5e-21, [0.0, 5e-21, 1e-20]),
+        ((1e15, 1e15 + 1), 0.5, [1e15, 1e15 + 0.5, 1e15 + 1]),
+    ],
+)
+def test_the_points_of_a_score_are_the_floats_of_decimals(score_range, step, expected):
+    built = plan(score_range=score_range, score_step=step)
+
+    assert built.score_points.tolist() == expected
+    with pytest.raises(ValueError, match="read-only"):
+        built.score_points[0] = 3
+
+
+def test_a_plan_without_a_step_has_no_points():
+    with pytest.raises(fp.PlanError, match="no score_step"):
+        _ = plan().score_points
+
+
+def test_a_cell_has_as_many_values_as_levels_or_as_points():
+    assert plan().most_values == 3
+    assert plan(score_step=0.1, sketch="counts").most_values == 11
+    assert plan(score_step=0.1).most_values == 3

@@ -20,17 +20,21 @@ DESIGN = """\
 schema = "fedparity/plan/1"
 title = "Readmission risk, 2026 Q4"
 groups = ["A", "B"]            # labels, in reporting order
-score_range = [0.0, 1.0]       # public, never read from data
+score_range = [0.0, 10.0]      # public, never read from data
+score_step = 0.01              # optional: scores lie on this grid
 levels = 100                   # k
-sketch = "quantile"            # or "mean"
-estimator = "grid"             # or "exact"
+sketch = "mean"                # or "quantile", "counts"
+estimator = "exact"            # or "grid"
+thresholds = [5.0]             # optional: exact counts on both sides; equal counts as above
+favorable = "below"            # or "above"
 order = 2                      # p, 1 or 2
-review_level = 0.02            # optional: what the verdict compares G with
+review_level = 0.5             # optional: what the verdict compares with
+review_unit = "points"         # "share" of the range, "sd": W_2 of the worst pair; "squared": G_2
 silos = ["aurora", "bayside"]  # optional roster: then missing ones are reported
 [disclosure]
 minimum_cell = 11
 records_per_level = 10
-rounding = 0.001               # of the score range; 0 turns it off
+rounding = 0.005               # of the score range; the default depends on the sketch; 0 turns it off
 [privacy]                      # absent: none
 mode = "dp"                    # "dp" | "secure" | "secure+dp"
 epsilon = 1.0
@@ -84,6 +88,23 @@ w = 5
         (18, "keys.y z"),
         (20, "totals.w"),
     ]
+
+
+def test_keys_that_are_at_odds_are_found_with_their_lines():
+    text = (
+        GOOD
+        + """\
+score_step = 0.25
+sketch = "quantile"
+thresholds = [0.5, 2]
+[disclosure]
+rounding = 0.001
+"""
+    )
+
+    assert lines_and_keys(text) == [(7, "thresholds"), (9, "disclosure.rounding")]
+    assert lines_and_keys(text.replace("0.25", "0.3")) == [(5, "score_step")]
+    assert lines_and_keys(GOOD + 'sketch = "counts"\n') == [(5, "sketch")]
 
 
 def test_a_misspelt_key_gets_the_nearest_name():
@@ -153,6 +174,9 @@ def test_the_design_s_plan_is_valid():
     read = fp.Plan.from_toml(DESIGN)
 
     assert read.silos == ("aurora", "bayside")
+    assert read.score_points.size == 1001
+    assert (read.thresholds, read.favorable) == ((5.0,), "below")
+    assert (read.review_level, read.review_unit) == (0.5, "points")
     assert read.privacy == fp.PrivacyTerms(mode="dp", epsilon=1, bins=32, budget=1)
     assert read.keys["aurora"].startswith("AAAA")
 
@@ -176,8 +200,10 @@ def test_windows_line_ends_and_byte_order_marks_are_read(tmp_path):
 def test_a_written_plan_says_what_each_key_means():
     text = plan(silos=["x"], totals={"x": 3}).to_toml()
 
-    assert 'sketch = "quantile"            # or "mean"' in text
-    assert "# review_level = 0.02" in text
+    assert 'sketch = "quantile"            # "mean", "quantile" or "counts"' in text
+    assert "# review_level = 0.05" in text
+    assert "# thresholds = [0.5]" in text
+    assert "# score_step = 0.01" in text
     assert "[privacy]" not in text
     assert "[totals]                       # public numbers of records by silo\nx = 3\n" in text
 

@@ -18,6 +18,7 @@ from fedparity.sources.spark.cells import MOST_DEPTH
 from fedparity.sources.spark.table import SparkTable
 
 KINDS = ("quantile", "mean")
+pytestmark = pytest.mark.spark
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 

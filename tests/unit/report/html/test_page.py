@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from tests.e2e.running import environment
 from tests.report_audits import named_audits, synthetic
 from tests.unit.report.html.page_reading import Page, report, words
 
@@ -104,7 +105,7 @@ def test_the_same_result_gives_the_same_bytes(tmp_path):
     pages = {
         subprocess.run(  # noqa: S603 -- our own code
             [sys.executable, "-c", code, tmp_path / "result.json"],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            env=environment(tmp_path, PYTHONHASHSEED=seed),
             capture_output=True,
             check=True,
         ).stdout
