@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from fedparity.functionals.order import check_order, power
 from fedparity.laws.labels import Group
 from fedparity.laws.refinement import QuantileTable, common_refinement
 
-__all__ = ["Certificate", "bounds_of_disparity", "bounds_of_distance", "certify"]
+__all__ = [
+    "Certificate",
+    "bounds_of_disparity",
+    "bounds_of_distance",
+    "certify",
+    "certify_pairs",
+]
 
 _ROUNDING = 1e-11
 """Bounds are moved outwards by this, relative to them and to the range, against rounding."""
@@ -110,19 +116,55 @@ def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0
     )
 
 
-def bounds_of_distance(evidence: Evidence) -> Certificate:
-    r"""Return bounds of :math:`W_2` between two groups, from evidence in which they weigh the same.
+def certify_pairs(
+    federation: Federation,
+    *,
+    score_range: tuple[float, float],
+    order: int = 2,
+    trim: float = 0.0,
+    unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
+) -> tuple[Certificate, ...]:
+    """Return intervals that the distance of every two groups cannot leave, in their order.
+
+    Options are those of :func:`certify`.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 0.2, 0.5, 0.7], groups=list("aabb"), silos=[1, 1, 1, 1], levels=2
+    ... )
+    >>> (found,) = certify_pairs(federation, score_range=(0, 1), order=1)
+    >>> round(found.lower, 6), round(found.upper, 6)
+    (0.5, 0.5)
+    """
+    check_order(order)
+    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    return tuple(
+        bounds_of_distance(evidence.between(i, j), order=order, trim=trim)
+        for i, j in combinations(range(len(federation.groups)), 2)
+    )
+
+
+def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+    r"""Return bounds of :math:`W_p` between two groups, from evidence in which they weigh the same.
 
     :math:`G_2 = \beta (1 - \beta) W_2^2` with the shares :math:`\beta` that the two have in the end, which
     unseen records can drive from one half: :math:`1 / \beta (1 - \beta) = r + 2 + 1 / r` with the
-    ratio r of what the two weigh.
+    ratio r of what the two weigh. For p = 1 the center is the larger group, and
+    :math:`G_1 = W_1 / (1 + r)` with the larger weight over the smaller.
     """
-    of_disparity = bounds_of_disparity(evidence)
+    of_disparity = bounds_of_disparity(evidence, order=order, trim=trim)
     ratio = 1 + 2 * float(evidence.extra.max())
-    return Certificate(
-        lower=2 * math.sqrt(of_disparity.lower),
-        upper=min(evidence.width, math.sqrt((ratio + 2 + 1 / ratio) * of_disparity.upper)),
+    at_most = 1 + ratio if order == 1 else ratio + 2 + 1 / ratio
+    lower, upper = (
+        (factor * end) ** (1 / order)
+        for factor, end in (
+            (2 * order, of_disparity.lower),
+            (at_most, of_disparity.upper),
+        )
     )
+    return Certificate(lower=lower, upper=min(evidence.width, upper))
 
 
 def _of_what_was_seen(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:

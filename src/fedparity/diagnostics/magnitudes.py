@@ -229,7 +229,7 @@ class _Read:
     @classmethod
     def of(cls, federation: Federation, method: Method) -> _Read:
         table = mixture_table(federation, observed_weights(federation), method)
-        laws = list(mixtures(federation).values())
+        laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
         means = np.array([law.mean for law in laws])
         shares = federation.shares
         return cls(
@@ -239,16 +239,17 @@ class _Read:
             means=means,
             disparity=spread(table, shares, 2),
             of_means=float(around_mean(means[:, None], shares[:, None], 2)[0]),
-            within=_variance_within(federation, table, laws),
+            within=_variance_within(federation, table),
         )
 
 
-def _variance_within(federation: Federation, table: QuantileTable, laws: list[Law]) -> float:
+def _variance_within(federation: Federation, table: QuantileTable) -> float:
     """The mean variance of groups: bin means and mean squares where they are known."""
     if np.isnan(federation.mean_squares).any():
         widths, values = table
         centered = values - np.sum(values * widths, axis=1, keepdims=True)
         return float(np.sum(federation.shares[:, None] * widths * centered**2))
+    laws = mixtures(federation, reconstruct=False).values()
     of_values = [np.sum(law.masses * (law.atoms - law.mean) ** 2) for law in laws]
     inside = np.sum(federation.counts * federation.mean_squares) / np.sum(federation.counts)
     return float(np.sum(federation.shares * of_values) + inside)
@@ -369,7 +370,9 @@ def _worst(pairs: Sequence[PairMagnitude], width: float) -> WorstPair:
         groups=worst.groups,
         distance=distance,
         share_of_range=Bracket(
-            **{name: number / width for name, number in distance.to_dict().items()}
+            value=distance.value / width,
+            lower=distance.lower / width,
+            upper=distance.upper / width,
         ),
         mean_gap=worst.mean_gap,
     )
@@ -421,7 +424,7 @@ def _curve_burdens(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     if evidence.total:
         return np.zeros(shares.size), np.full(shares.size, evidence.width**2)
     if evidence.exact_means:
-        laws = list(mixtures(evidence.federation).values())
+        laws = list(mixtures(evidence.federation, reconstruct=False).values())
         widths, values = common_refinement(laws)
         burdens = np.sqrt(np.sum(widths * (values - center(values, shares, 2)) ** 2, axis=1))
         away = np.array([math.sqrt(_most_square(group)) for group in pieces_of(evidence)])

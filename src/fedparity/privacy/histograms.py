@@ -359,7 +359,7 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     upto = np.take_along_axis(running, at, axis=1)
     mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]
     above = np.clip((upto - levels) / np.maximum(mass, _TINY), 0.0, 1.0)
-    values = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
+    values: FloatArray = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
     return values
 
 
