@@ -222,7 +222,7 @@ def assess(
             method.order,
             inside=inside.disparity / max(found.disparity, _TINY),
         ),
-        attribution=_part_intervals(federation, method, draws["selection"], disparity, confidence),
+        attribution=_part_intervals(federation, method, draws, disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
@@ -271,17 +271,27 @@ def _rooted(interval: Interval, value: float, order: int) -> Interval:
 def _part_intervals(
     federation: Federation,
     method: Method,
-    draws: Draws,
+    draws: Mapping[str, Draws],
     disparity: LengthAssessment,
     confidence: float,
 ) -> dict[str, Interval]:
-    """The intervals of the two parts; they add up to the disparity, so its interval is used."""
+    """The intervals of the two parts, which add up to the disparity.
+
+    The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
+    as skewed as the disparity is.
+    """
     parts = attribute(federation, method)
-    selection = basic_interval(parts.selection, float(draws.base), draws.values, confidence)
-    within = interval_of_difference(
-        disparity.value, disparity.interval, parts.selection, selection
-    )
-    return {"selection": selection, "within": within}
+    values = {"selection": parts.selection, "within": parts.within}
+    smaller, larger = sorted(values, key=lambda name: abs(values[name]))
+    own = draws[smaller]
+    interval = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    found = {
+        smaller: interval,
+        larger: interval_of_difference(
+            disparity.value, disparity.interval, values[smaller], interval
+        ),
+    }
+    return {name: found[name] for name in values}
 
 
 def _pooled_words(federation: Federation) -> tuple[AuditWarning, ...]:

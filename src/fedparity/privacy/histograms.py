@@ -353,14 +353,15 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     # One search for all rows: those of row i lie between i and i + 1.
     found = np.searchsorted((running + row).ravel(), (levels + row).ravel())
     at = np.minimum(found.reshape(len(masses), -1) - row * grid.bins, grid.bins - 1)
+    values: FloatArray
     if grid.pointwise:
-        values: FloatArray = grid.lowest[at]
+        values = grid.lowest[at]
         return values
     upto = np.take_along_axis(running, at, axis=1)
     mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]
     above = np.clip((upto - levels) / np.maximum(mass, _TINY), 0.0, 1.0)
-    values: FloatArray = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
-    return values
+    values = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
+    return values  # noqa: RET504 -- typed
 
 
 _WORDS = {
