@@ -361,7 +361,7 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]
     above = np.clip((upto - levels) / np.maximum(mass, _TINY), 0.0, 1.0)
     values = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
-    return values  # noqa: RET504 -- typed
+    return values
 
 
 _WORDS = {
