@@ -19,6 +19,7 @@ from fedparity.errors import InputError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, Faults, Records
+from fedparity.sketches.score_grid import ScoreGrid
 from fedparity.sketches.selection.dealing import Progress, available_threads, deal
 
 __all__ = [
@@ -146,6 +147,13 @@ class Grid:
         """Return the bin of each score: the number of edges that are not above it."""
         return np.searchsorted(self.edges, scores, side="right")
 
+    def holds(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether each score of the range can be one: any, or only the points."""
+        if self.points is None:
+            return np.ones(scores.shape, dtype=np.bool_)
+        points: npt.NDArray[np.bool_] = ScoreGrid(self.points).places(scores) % 2 == 1
+        return points
+
     def scores_at(self, bins: npt.NDArray[np.int64], above: FloatArray) -> FloatArray:
         """Return the scores of these ``bins`` with a share ``above`` of their bin's mass above them.
 
@@ -163,7 +171,8 @@ class Grid:
             return self.bounds[bins + 1] - above * np.diff(self.bounds)[bins]
         sizes = np.diff(self.starts)[bins]
         later = np.minimum((above * sizes + _ROUNDING).astype(np.int64), sizes - 1)
-        return self.points[self.starts[bins + 1] - 1 - later]
+        scores: FloatArray = self.points[self.starts[bins + 1] - 1 - later]
+        return scores
 
     def cdfs(self, masses: FloatArray) -> CDFPieces:
         """Return the distribution functions of ``masses`` in bins (last axis), piece by piece.
@@ -226,7 +235,7 @@ class GridTally:
         self.grid = grid
         self.counts: Counts = np.zeros((groups, grid.bins), dtype=np.int64)
         self.faults = Faults()
-        self.outside = 0
+        self.outside = self.off = 0
 
     def update(self, batch: Batch) -> None:
         """Count the records of a batch."""
@@ -237,6 +246,10 @@ class GridTally:
         if not inside.all():
             self._count_faults(scores[~inside])
             scores, codes = scores[inside], codes[inside]
+        held = self.grid.holds(scores)
+        if not held.all():
+            self.off += int(np.count_nonzero(~held))
+            scores, codes = scores[held], codes[held]
         cells = codes.astype(np.int64) * self.grid.bins + self.grid.positions(scores)
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
@@ -252,6 +265,7 @@ class GridTally:
         self.counts += other.counts
         self.faults.add(other.faults)
         self.outside += other.outside
+        self.off += other.off
 
     def finish(self, accept: Callable[[Faults], int]) -> Counts:
         """Return the counts, or raise if a row was seen that may not be left out.
@@ -262,7 +276,8 @@ class GridTally:
         Raises
         ------
         TableError, ScoreError
-            If there is a row without a score where none may be, or one outside the range.
+            If there is a row without a score where none may be, or one that is outside the
+            range, or between its points.
         """
         try:
             accept(self.faults)
@@ -270,6 +285,8 @@ class GridTally:
             raise _without_numbers(self.faults, error) from None
         if self.outside:
             raise ScoreError.some_outside_range(self.grid.low, self.grid.high)
+        if self.off:
+            raise ScoreError.some_off_grid()
         return self.counts
 
 
@@ -336,12 +353,15 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     # One search for all rows: those of row i lie between i and i + 1.
     found = np.searchsorted((running + row).ravel(), (levels + row).ravel())
     at = np.minimum(found.reshape(len(masses), -1) - row * grid.bins, grid.bins - 1)
+    values: FloatArray
     if grid.pointwise:
-        return grid.lowest[at]
+        values = grid.lowest[at]
+        return values
     upto = np.take_along_axis(running, at, axis=1)
     mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]
     above = np.clip((upto - levels) / np.maximum(mass, _TINY), 0.0, 1.0)
-    return np.maximum.accumulate(grid.scores_at(at, above), axis=1)
+    values = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
+    return values
 
 
 _WORDS = {

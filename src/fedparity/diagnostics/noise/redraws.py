@@ -11,11 +11,12 @@ all that is random.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from fedparity.diagnostics.bootstrap import Draws, Progress
+from fedparity.diagnostics.noise.directions import allow_for_direction
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.laws.arrays import FloatArray
@@ -55,10 +56,15 @@ def redrawn_measures(
     base = {**reader.measures(own), **({} if sampled else reader.terms(own))}
     redrawn, null = _joined(rows), _joined(nulls)
     quiet = np.zeros(redraws)
-    return {
+    named = {
         name: Draws(base[name][0], redrawn[name], null.get(name, quiet), null.get(name, quiet))
         for name in base
     }
+    return named if reader.order == 1 else named | _allowing(named, null)
+
+
+def _allowing(named: dict[str, Draws], lengths: Iterable[str]) -> dict[str, Draws]:
+    return {name: allow_for_direction(named[name]) for name in lengths}
 
 
 def _joined(parts: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
