@@ -11,6 +11,7 @@ from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.certificate import _between_envelopes
+from fedparity.diagnostics.convex_order import most_from_coupling
 from fedparity.diagnostics.knowledge import Evidence
 
 CASES = count(quick=100, all=300, soak=100_000)
@@ -70,6 +71,44 @@ def test_the_hardest_hidden_records_stay_inside_the_outer_bounds(order):
             )
 
             assert hardest in outer
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", ["counts", "mean"])
+@pytest.mark.parametrize(
+    "counts",
+    [(6, 4, 3, 16), (8, 16, 7, 6), (5, 5, 5, 5), (5, 5, 0, 5), (3, 30, 15, 4), (30, 3, 1, 4)],
+)
+def test_every_split_of_hidden_records_between_the_ends(counts, kind, order):
+    """One group at the bottom, one at both ends, and more of the first wherever they may be."""
+    of_a, of_b, at_top, hidden = counts
+    scores = [0.0] * of_a + [0.0] * (of_b - at_top) + [1.0] * at_top
+    groups = ["a"] * of_a + ["b"] * of_b
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=[1] * len(scores), levels=of_b, kind=kind
+    )
+    outer = fp.certify(federation, score_range=(0, 1), order=order, unseen={"a": hidden})
+    for count in range(hidden + 1):
+        for top in range(count + 1):
+            everyone = [*scores, *[1.0] * top, *[0.0] * (count - top)]
+            of = [*groups, *["a"] * count]
+
+            assert fp.disparity(everyone, sensitive_features=of, order=order) in outer
+
+
+def test_rests_of_bins_weigh_most_where_their_group_is_half_of_all():
+    """Unseen records of the others can bring a group of two thirds down to one half."""
+    cells = {
+        (1, "a"): fp.Cell(count=4, values=[0.4], kind="mean", mean_square=0.04),
+        (1, "b"): fp.Cell(count=2, values=[0.4], kind="mean", mean_square=0.0),
+    }
+    without = {key: replace(cell, mean_square=0.0) for key, cell in cells.items()}
+    bounds = [
+        most_from_coupling(Evidence.of(fp.Federation.from_cells(each), (0, 1), {"b": 4}), 2)
+        for each in (cells, without)
+    ]
+
+    assert bounds[0] - bounds[1] == pytest.approx(0.04 / 4, rel=1e-9)
 
 
 @pytest.mark.sampled
@@ -204,20 +243,6 @@ def test_the_upper_bound_from_mean_squares_is_attained(order):
     assert certificate.upper == pytest.approx(
         fp.disparity(scores, sensitive_features=groups, order=order)
     )
-
-
-def test_the_upper_bound_with_unseen_records_is_attained():
-    """One more record of a group of two, constant like the others: shares of a half are the worst."""
-    scores, groups = [0.2, 0.6] * 2, ["a"] * 4
-    cells = {
-        (1, "a"): fp.Cell.from_scores(scores, levels=1, kind="mean"),
-        (1, "b"): fp.Cell.from_scores([0.4, 0.4], levels=1, kind="mean"),
-    }
-    federation = fp.Federation.from_cells(cells)
-    outer = fp.certify(federation, score_range=(0, 0.8), unseen={"b": 2})
-    everyone = fp.disparity(scores + [0.4] * 4, sensitive_features=groups + ["b"] * 4)
-
-    assert everyone in outer
 
 
 def test_the_upper_bound_for_rounded_means_is_attained():

@@ -17,8 +17,13 @@ from fedparity.diagnostics.potentials import (
 
 
 def random_potential(random):
+    """Any potential, or a convex one over the whole range, to which a mean square adds."""
     knots = np.sort(random.random(int(random.integers(1, 9))))
-    return _Potential.of(knots, random.normal(size=knots.size), 1.0, float(random.normal()))
+    slopes = random.normal(size=knots.size)
+    if random.random() < 0.5:
+        knots = np.concatenate(([0.0], knots, [1.0]))
+        slopes = np.sort(random.normal(size=knots.size))
+    return _Potential.of(knots, slopes, 1.0, float(random.normal()))
 
 
 def test_a_potential_is_the_integral_of_its_slopes():
