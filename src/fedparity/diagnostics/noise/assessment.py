@@ -14,7 +14,12 @@ from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.decomposition import Decomposition, decompose
-from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
+from fedparity.diagnostics.intervals import (
+    Interval,
+    basic_interval,
+    interval_of_difference,
+    p_value,
+)
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -102,7 +107,9 @@ def assess_noisy(
         length(found.disparity, noise["disparity"], inside=inside).interval, reader
     )
     disparity = length(found.disparity, joint["disparity"], inside=inside)
-    shares = {"selection": parts.selection, "within": parts.within}
+    selection = _interval(
+        parts.selection, joint["selection"], float(hidden["selection"]), confidence
+    )
     return Assessment(
         disparity=NoisyDisparityAssessment(
             value=disparity.value,
@@ -119,8 +126,10 @@ def assess_noisy(
         ),
         pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
         attribution={
-            name: _interval(value, joint[name], float(hidden[name]), confidence)
-            for name, value in shares.items()
+            "selection": selection,
+            "within": interval_of_difference(
+                disparity.value, disparity.interval, parts.selection, selection
+            ),
         },
         local=_local(
             local_audits(federation, method), length, joint["local"], hidden["local"], histograms
@@ -128,7 +137,7 @@ def assess_noisy(
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_noise_words({**_terms(federation, method), **shares}, noise, confidence),
+        warnings=_noise_words(_terms(federation, method), noise, confidence),
     )
 
 
@@ -184,11 +193,11 @@ def _outer(
 
 
 def _terms(federation: Federation, method: Method) -> dict[str, float]:
-    terms = decompose(federation, method)
+    terms, parts = decompose(federation, method), attribute(federation, method)
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
-    return values
+    return {**values, "selection": parts.selection, "within": parts.within}
 
 
 def _interval(value: float, draws: Draws, inside: float, confidence: float) -> Interval:
@@ -264,7 +273,7 @@ def _noise_words(
         lower, upper = basic_interval(
             value, float(noise[name].base), noise[name].values, confidence
         )
-        if lower <= 0 <= upper or (name in ("v_mix", "v_bar") and upper <= 0):
+        if lower <= 0 <= upper:
             lost.append(_WORDS[name])
     if not lost:
         return ()
