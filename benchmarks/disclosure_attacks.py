@@ -1,7 +1,7 @@
 """What one message, or two, tell of a single record: attacks on all that a cell sends.
 
-``python benchmarks/disclosure_attacks.py --data FOLDER`` prints two tables in Markdown, also written to
-``docs/explanation/disclosure-*-table.md`` with ``--write``. Somebody who knows all records of a cell
+``python benchmarks/disclosure_attacks.py --data FOLDER`` prints three tables in Markdown, also written to
+``docs/explanation/disclosure-*-table.md`` with ``--write``: two attacks, and what the rules cost. Somebody who knows all records of a cell
 but one tries every score that it could have, and keeps those with which the message would be the same,
 number by number. Somebody who has the messages of a cell before and after a record was removed fits
 what changed. Without ``--data`` the rows of real data are left out. A shorter run is part of the tests.
@@ -10,7 +10,7 @@ what changed. Without ``--data`` the rows of real data are left out. A shorter r
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -18,10 +18,13 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+import fedparity as fp
 from fedparity.experiments.datasets.catalogue import load_dataset
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
 from fedparity.privacy.coarsening import allowed_levels
 from fedparity.privacy.disclosure import Disclosure, default_rounding
+from fedparity.privacy.merging import merge_counts
 from fedparity.privacy.rounding import SHARED, mean_square_step, round_values
 from fedparity.privacy.threshold_counts import counts_above
 from fedparity.sketches.kinds import Kind
@@ -310,9 +313,88 @@ def two_releases(folder: Path | None, runs: int) -> Iterator[str]:
             yield f"| {population.name} | {size + size // 50 + 1:,} | {cells} |"
 
 
+def cost(_: Path | None, runs: int) -> Iterator[str]:
+    """What the rules cost: errors of the disparity of five silos against the pooled records."""
+    yield (
+        "Two groups in five silos, Beta(3, 4) and Beta(6, 4), all cells of the same size; error of "
+        f"$G_2$ against the pooled records, mean over {runs} federations. The last two columns: the "
+        "same scores in steps of 0.05."
+    )
+    yield ""
+    yield (
+        "| records per cell | k allowed | means, no rules | means | quantiles | means of 21 scores "
+        "| counts of 21 scores |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    for size in (12, 30, 100, 300, 1000):
+        random = np.random.default_rng(size)
+        errors = np.array([_errors(random, size) for _ in range(runs)])
+        cells = " | ".join(f"{error:.1%}" for error in errors.mean(axis=0))
+        yield f"| {size:,} | {allowed_levels(size, 100, Disclosure(), kind='mean')} | {cells} |"
+
+
+def _errors(random: np.random.Generator, size: int) -> list[float]:
+    """The errors of five kinds of message on the same records."""
+    laws: dict[Group, tuple[float, float]] = {"A": (3.0, 4.0), "B": (6.0, 4.0)}
+    records = {
+        (silo, group): random.beta(*shape, size)
+        for silo in range(5)
+        for group, shape in laws.items()
+    }
+    stepped = {key: (20 * scores).round() / 20 for key, scores in records.items()}
+    kinds: list[tuple[Kind, Disclosure, dict[tuple[int, Group], FloatArray]]] = [
+        ("mean", Disclosure.off(), records),
+        ("mean", Disclosure(), records),
+        ("quantile", Disclosure(), records),
+        ("mean", Disclosure(), stepped),
+        ("counts", Disclosure(), stepped),
+    ]
+    found = []
+    for kind, rules, table in kinds:
+        plan = fp.Plan(
+            title="cost",
+            groups=tuple(laws),
+            score_range=(0, 1),
+            score_step=0.05 if kind == "counts" else None,
+            sketch=kind,
+            disclosure=rules,
+        )
+        cells: dict[tuple[Hashable, Group], fp.Cell] = {
+            key: _told(plan, scores) for key, scores in table.items()
+        }
+        federation = fp.Federation.from_cells(cells, groups=plan.groups)
+        pooled = {g: np.concatenate([table[silo, g] for silo in range(5)]) for g in laws}
+        labels = np.repeat(list(pooled), 5 * size)
+        exact = fp.disparity(np.concatenate(list(pooled.values())), sensitive_features=labels)
+        measured = fp.estimate(federation, fp.Method(estimator="exact")).disparity
+        found.append(abs(measured / exact - 1))
+    return found
+
+
+def _told(plan: fp.Plan, scores: FloatArray) -> fp.Cell:
+    """The cell that an auditor reads of these scores."""
+    if plan.sketch == "counts":
+        places = np.searchsorted(plan.score_points, scores)
+        held = np.bincount(places, minlength=plan.score_points.size)
+        merged = merge_counts(plan.score_points, held, plan.disclosure)
+        told = fp.SketchedCell(
+            group="A", count=scores.size, values=merged.values, counts=merged.counts
+        )
+    else:
+        levels = allowed_levels(scores.size, plan.levels, plan.disclosure, kind=plan.sketch)
+        cell = fp.Cell.from_scores(scores, levels=levels, kind=plan.sketch)
+        values = round_values(cell.values, plan.score_range, plan.rounding)
+        told = fp.SketchedCell(group="A", count=scores.size, values=values)
+    read = told.to_cell(plan)
+    if read is None:
+        raise TypeError
+    return read
+
+
 TABLES: dict[str, Callable[[Path | None, int], Iterator[str]]] = {
     "disclosure-all-but-one-table.md": all_but_one,
     "disclosure-two-releases-table.md": two_releases,
+    "disclosure-cost-table.md": cost,
 }
 
 
@@ -322,8 +404,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the real data")
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--write", action="store_true", help="write the tables of the docs")
+    parser.add_argument("--only", choices=list(TABLES), help="print one table")
     options = parser.parse_args()
-    for name, table in TABLES.items():
+    chosen = {name: TABLES[name] for name in TABLES if options.only in (None, name)}
+    for name, table in chosen.items():
         lines = []
         for line in table(options.data, options.runs):
             print(line, flush=True)

@@ -240,7 +240,10 @@ def _read_independently(plan: Plan, message: dict[str, Any]) -> None:
         stated = [number for number in (count, *cell["above"], 0) if number is not None]
         _require(sorted(stated, reverse=True) == stated, "more above than below")
         if plan.sketch == "counts":
-            _require(math.isclose(sum(cell["counts"]), count), "counts of another sum")
+            _require(
+                math.isclose(sum(number or 0 for number in cell["counts"]), count),
+                "counts of another sum",
+            )
             _require(set(values) <= set(plan.score_points.tolist()), "values off the grid")
             _require(len(set(values)) == len(cell["counts"]), "counts of other values")
             _require(values[-1] == highest, "runs that do not reach the top")

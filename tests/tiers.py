@@ -151,7 +151,7 @@ def summary(skipped, left_out, *, tier):
         mark = "error: skipped" if tier == "all" and not why else "skipped"
         lines.append(f"{mark} {_number(tests)}: {reason}{f' ({why})' if why else ''}")
     if slow := left_out["slow"]:
-        lines.append(f"left {_number(slow)} that take long to: make test ALL=1")
+        lines.append(f"left to make test ALL=1 {_number(slow)}: long")
     return lines
 
 

@@ -33,6 +33,7 @@ BEYOND_A_SCHEMA = {
     "an infinity among the values",
     "decreasing values",
     "fewer counts than values",
+    "two runs without a count",
     "counts of another sum",
     "counts of weights of another sum",
     "counts at one value twice",

@@ -6,7 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.contracts.table_sources import DATABASES, FILES, ONCE, SOURCES, each, table_rows
-from tests.oracles.exact_sketch import exact_sketch
+from tests.oracles.exact_sketch import (
+    exact_above,
+    exact_counts,
+    exact_effective,
+    exact_inside,
+    exact_sketch,
+)
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
@@ -35,32 +41,82 @@ def plan(kind="quantile", levels=7, **changes):
     )
 
 
-def expected(rows, kind, levels, weight=None):
+def parts(rows, weight=None, score="z"):
+    """The scores and the weights of each group."""
     own = {group: [row for row in rows if row["race"] == group] for group in GROUPS}
     return [
-        exact_sketch(
-            [row["z"] for row in mine],
+        (
+            [row[score] for row in mine],
             None if weight is None else [row[weight] for row in mine],
-            levels,
-            kind,
         )
         for mine in own.values()
     ]
+
+
+def expected(rows, kind, levels, weight=None):
+    return [exact_sketch(*part, levels, kind) for part in parts(rows, weight)]
 
 
 def numbers(sketch):
     return [(cell.count, cell.values.tolist()) for cell in sketch.cells]
 
 
+def effective(part):
+    return None if part[1] is None else int(exact_effective(part[1]))
+
+
 @pytest.mark.parametrize("make", each(SOURCES))
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp_path):
+    """The numbers of the sketch, what they leave inside, and the counts at thresholds."""
+    thresholds = (-0.5, rows[0]["z"], 2.9)
     sketch = fp.sketch(
-        make(rows, tmp_path), plan=plan(kind), silo="s", score="z", group="race", weight=weight
+        make(rows, tmp_path),
+        plan=plan(kind, thresholds=sorted(thresholds)),
+        silo="s",
+        score="z",
+        group="race",
+        weight=weight,
     )
 
     assert expected(rows, kind, 7, weight) == numbers(sketch)
+    for part, cell in zip(parts(rows, weight), sketch.cells, strict=True):
+        assert cell.mean_square == (exact_inside(*part, 7) if kind == "mean" else None)
+        assert cell.above == exact_above(*part, sorted(thresholds))
+        assert cell.effective == effective(part)
+
+
+@pytest.mark.parametrize("make", each(SOURCES))
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_every_source_counts_the_records_at_the_points_of_a_grid(make, weight, rows, tmp_path):
+    """Ages are whole numbers: all of them are counted, those that nobody has included."""
+    asked = plan("counts", score_range=(18, 95), score_step=1, thresholds=(40, 65))
+    points = list(range(18, 96))
+
+    release = prepare(
+        make(rows, tmp_path), plan=asked, silo="s", score="age", group="race", weight=weight
+    )
+
+    for part, cell in zip(parts(rows, weight, "age"), release.sketch.cells, strict=True):
+        assert cell.values.tolist() == points
+        assert cell.counts.tolist() == exact_counts(*part, points)
+        assert cell.above == exact_above(*part, (40, 65))
+        assert (cell.count, cell.rank_error) == (exact_sketch(*part, 1, "mean")[0], 0)
+        assert cell.effective == effective(part)
+
+
+@pytest.mark.parametrize("make", each(SOURCES))
+@pytest.mark.parametrize("step", [3.5, 7])
+def test_every_source_refuses_scores_off_the_grid_with_their_number_alone(
+    make, step, rows, tmp_path
+):
+    """Where a database would have to tell more values than a few for each point, rows are read."""
+    asked = plan("counts", score_range=(18, 95), score_step=step)
+    off = sum((row["age"] - 18) % 7 > 0 for row in rows)
+
+    with pytest.raises(fp.ScoreError, match=rf"but {off} of 400 are not"):
+        fp.sketch(make(rows, tmp_path), plan=asked, silo="s", score="age", group="race")
 
 
 @pytest.mark.parametrize("make", each(FILES | DATABASES))

@@ -39,6 +39,7 @@ def test_a_page_tables_and_figures_are_written(made):
     )
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_no_byte(made, tmp_path):
     code, _, err = run(*SMALL, "--out", "out", "--workers", "2", folder=tmp_path)
 
@@ -46,6 +47,7 @@ def test_the_number_of_workers_changes_no_byte(made, tmp_path):
     assert digests(tmp_path / "out") == digests(made[0])
 
 
+@pytest.mark.slow
 def test_another_seed_changes_the_numbers(made, tmp_path):
     code, _, err = run(*SMALL, "--out", "out", "--seed", "1", folder=tmp_path)
 
@@ -92,6 +94,7 @@ main()
 """The real command, which stops half-way until it is interrupted."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_resumes_and_ends_with_the_same_bytes(made, tmp_path, stop):

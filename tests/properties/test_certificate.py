@@ -6,120 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.random_federations import hardest_hidden, random_data, sketched, with_hidden
 from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.certificate import _between_envelopes
 from fedparity.diagnostics.knowledge import Evidence
 
-CASES = count(quick=150, all=400, soak=100_000)
-SHAPES = {
-    "uniform": lambda random, n: random.random(n),
-    "quarters": lambda random, n: random.integers(0, 5, n) / 4,
-    "tenths": lambda random, n: np.round(random.random(n), 1),
-    "ends": lambda random, n: random.beta(0.3, 0.3, n),
-    "constant": lambda random, n: np.full(n, random.random()),
-}
-
-
-def random_data(random, most_groups=4):
-    """Scores in [0, 1], groups and silos of a small federation; every group has a record.
-
-    Groups may have different shapes: one spread out and one constant use a bound up.
-    """
-    groups = int(random.integers(2, most_groups + 1))
-    size = int(random.integers(groups, 60))
-    labels = random.integers(0, groups, size)
-    labels[:groups] = np.arange(groups)
-    scores = np.empty(size)
-    same = random.choice(list(SHAPES))
-    for group in range(groups):
-        shape = same if random.random() < 0.5 else random.choice(list(SHAPES))
-        own = labels == group
-        scores[own] = SHAPES[shape](random, int(own.sum()))
-    return scores, labels, random.integers(0, random.integers(1, 6), size)
-
-
-def inexact_cell(scores, levels, kind, rank_error, random):
-    """A cell whose ranks are off by up to ``rank_error``, as a stream's sketch is."""
-    law = fp.Law.from_scores(scores)
-    steps = np.arange(levels + 1) / levels if kind == "mean" else fp.midpoints(levels)
-    moved = np.clip(np.sort(steps + random.uniform(-rank_error, rank_error, steps.size)), 0, 1)
-    if kind == "quantile":
-        values = law.quantile(np.maximum(moved, 1e-12))
-    else:
-        moved[0], moved[-1] = 0.0, 1.0
-        left, right = moved[:-1], np.maximum(moved[1:], moved[:-1] + 1e-9)
-        values = (integral(law, right) - integral(law, left)) / (right - left)
-        values = np.clip(np.maximum.accumulate(values), 0, 1)
-    return fp.Cell(count=len(scores), values=values, kind=kind, rank_error=rank_error)
-
-
-def integral(law, levels):
-    """The integral of the quantile function up to each level."""
-    running = np.concatenate(([0.0], np.cumsum(law.atoms * law.masses)))
-    at = np.searchsorted(law.cumulative, np.minimum(levels, 1.0), side="left")
-    before = np.concatenate(([0.0], law.cumulative))[at]
-    return running[at] + law.atoms[at] * (np.minimum(levels, 1.0) - before)
-
-
-def rounded_cell(cell, random):
-    """The cell with values rounded, mean squares stated, rounded or left out."""
-    step = float(random.choice([0.0, 0.01, 0.1, 0.4]))
-    values = np.clip(np.round(cell.values / step) * step, 0, 1) if step else cell.values
-    if cell.kind != "mean":
-        return fp.Cell(
-            count=cell.count,
-            values=values,
-            masses=cell.masses,
-            kind=cell.kind,
-            value_error=np.abs(values - cell.values) if random.random() < 0.5 else step / 2,
-        )
-    square = cell.mean_square + float(np.mean((values - cell.values) ** 2))
-    coarse = float(random.choice([0.0, 0.001, 0.05]))
-    return fp.Cell(
-        count=cell.count,
-        values=values,
-        kind="mean",
-        value_error=np.abs(values - cell.values) if random.random() < 0.5 else step / 2,
-        mean_square=max(0.0, square + random.uniform(-coarse, coarse))
-        if random.random() < 0.8
-        else None,
-        mean_square_error=coarse,
-    )
-
-
-def sketched(scores, labels, silos, random):
-    """The federation of the data, of any kind, with different k, exact or not."""
-    kind = random.choice(["quantile", "mean", "mean", "counts"])
-    rank_error = 0.0 if kind == "counts" else float(random.choice([0.0, 0.0, 0.02, 0.1]))
-    one_size = int(random.integers(1, 13))
-    cells = {}
-    for silo, group in {*zip(silos.tolist(), labels.tolist(), strict=True)}:
-        own = scores[(silos == silo) & (labels == group)]
-        levels = one_size if random.random() < 0.7 else int(random.integers(1, 13))
-        if rank_error:
-            cells[silo, group] = inexact_cell(own, levels, kind, rank_error, random)
-        else:
-            cells[silo, group] = rounded_cell(
-                fp.Cell.from_scores(own, levels=levels, kind=kind), random
-            )
-    return fp.Federation.from_cells(cells)
-
-
-def with_hidden(scores, labels, federation, random):
-    """All records, of which the federation has seen some; and what is known of the others."""
-    most = {group: int(random.integers(0, 20)) for group in federation.groups}
-    total = int(random.integers(0, sum(most.values()) + 1))
-    count = int(random.integers(0, total + 1)) if random.random() < 0.5 else total
-    belongs = [group for group in most for _ in range(most[group])]
-    if random.random() < 0.5:
-        random.shuffle(belongs)
-    hidden = belongs[:count]
-    where = random.choice([0.0, 0.3, 1.0], count, p=random.dirichlet([0.3, 0.3, 0.3]))
-    if random.random() < 0.3:
-        most = dict.fromkeys(most, math.inf)
-    return np.append(scores, where), [*labels.tolist(), *hidden], most, total
+CASES = count(quick=100, all=300, soak=100_000)
+"""Random federations of the longest test; a soak test asks for more."""
 
 
 @pytest.mark.sampled
@@ -154,6 +49,30 @@ def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_hardest_hidden_records_stay_inside_the_outer_bounds(order):
+    """Placed one by one, of any group and at any score, so as to move the disparity most."""
+    for seed in range(CASES // 8):
+        random = np.random.default_rng((seed, 14))
+        scores, labels, silos = random_data(random, most_groups=3)
+        few = random.permutation(scores.size)[: int(random.integers(4, 12))]
+        few = np.union1d(few, np.unique(labels, return_index=True)[1])
+        scores, labels, silos = scores[few], labels[few], silos[few]
+        federation = sketched(scores, labels, silos, random)
+        total = int(random.integers(1, 7))
+        anything = dict.fromkeys(federation.groups, math.inf)
+        outer = fp.certify(
+            federation, score_range=(0, 1), order=order, unseen=anything, unseen_total=total
+        )
+        for most in (False, True):
+            hardest = hardest_hidden(
+                scores, labels, federation.groups, total, order=order, most=most
+            )
+
+            assert hardest in outer
+
+
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
     for seed in range(CASES // 5):
         random = np.random.default_rng((seed, 5))
@@ -169,6 +88,7 @@ def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
         assert fp.disparity(everyone, sensitive_features=groups, trim=0.1) in outer
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7, 1e8, -1e8, 1e12])
 def test_a_large_offset_costs_no_more_than_the_rounding_of_floats(offset):
     """Scores are counted from the lower end of the range, so only their own rounding is left."""
@@ -272,15 +192,32 @@ def test_mean_squares_narrow_the_certificate(order, levels):
     assert narrow < wide / (3 if order == 2 else 1.5)
 
 
-def test_the_upper_bound_from_mean_squares_is_attained():
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_upper_bound_from_mean_squares_is_attained(order):
     """One group spread out, the other constant: no better coupling than an independent one."""
-    scores, groups = [0.2, 0.6, 0.5, 0.5], ["a", "a", "b", "b"]
+    scores, groups = [0.3, 0.7, 0.5, 0.5], ["a", "a", "b", "b"]
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[1] * 4, levels=1, kind="mean"
     )
-    certificate = fp.certify(federation, score_range=(0, 1))
+    certificate = fp.certify(federation, score_range=(0, 1), order=order)
 
-    assert certificate.upper == pytest.approx(fp.disparity(scores, sensitive_features=groups))
+    assert certificate.upper == pytest.approx(
+        fp.disparity(scores, sensitive_features=groups, order=order)
+    )
+
+
+def test_the_upper_bound_with_unseen_records_is_attained():
+    """One more record of a group of two, constant like the others: shares of a half are the worst."""
+    scores, groups = [0.2, 0.6] * 2, ["a"] * 4
+    cells = {
+        (1, "a"): fp.Cell.from_scores(scores, levels=1, kind="mean"),
+        (1, "b"): fp.Cell.from_scores([0.4, 0.4], levels=1, kind="mean"),
+    }
+    federation = fp.Federation.from_cells(cells)
+    outer = fp.certify(federation, score_range=(0, 0.8), unseen={"b": 2})
+    everyone = fp.disparity(scores + [0.4] * 4, sensitive_features=groups + ["b"] * 4)
+
+    assert everyone in outer
 
 
 def test_the_upper_bound_for_rounded_means_is_attained():

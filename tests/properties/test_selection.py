@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.oracles.exact_sketch import exact_sketch
+from tests.oracles.exact_sketch import (
+    exact_above,
+    exact_counts,
+    exact_effective,
+    exact_inside,
+    exact_sketch,
+)
 from tests.strategies import deciles, decimals, ticks
 from tests.tiers import examples
 
-from fedparity.errors import RecordsError, ScoreError
+from fedparity.errors import OptionError, RecordsError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch
 from fedparity.sketches.selection import targets
 from fedparity.sketches.selection.select import select
@@ -74,6 +81,7 @@ class Case:
     groups: int
     levels: int
     kind: str
+    thresholds: tuple[float, ...] = ()
 
     @property
     def records(self) -> ArrayRecords:
@@ -85,18 +93,31 @@ class Case:
             None if self.weights is None else np.array(self.weights, dtype=np.float64),
         )
 
-    def expected(self) -> list[tuple[float, list[float]] | None]:
-        """What each group's sketch should hold."""
+    def parts(self) -> list[tuple[list[float], list[float] | None]]:
+        """The scores and the weights of each group."""
         own = [[i for i, code in enumerate(self.codes) if code == g] for g in range(self.groups)]
         return [
-            exact_sketch(
+            (
                 [self.scores[i] for i in rows],
                 None if self.weights is None else [self.weights[i] for i in rows],
-                self.levels,
-                self.kind,
             )
             for rows in own
         ]
+
+    def expected(self) -> list[tuple[float, list[float]] | None]:
+        """What each group's sketch should hold."""
+        return [exact_sketch(*part, self.levels, self.kind) for part in self.parts()]
+
+    def select(self, **options):
+        """What is found of them."""
+        return select(
+            self.records,
+            lambda census: [self.levels] * census.counts.size,
+            kind=self.kind,
+            thresholds=self.thresholds,
+            threads=1,
+            **options,
+        )
 
 
 @st.composite
@@ -116,6 +137,7 @@ def cases(draw: st.DrawFn) -> Case:
         groups,
         draw(st.integers(1, size + 5)),
         draw(st.sampled_from(["quantile", "mean"])),
+        tuple(draw(st.lists(st.one_of(palette, st.sampled_from(scores)), max_size=3))),
     )
 
 
@@ -127,6 +149,12 @@ def assert_equal_bits(found, case: Case) -> None:
         else:
             assert wanted == (total, values.tolist())
             assert not np.signbit(values[values == 0]).any(), "no negative zeros"
+    for group, part in enumerate(case.parts()):
+        inside = exact_inside(*part, case.levels) if case.kind == "mean" else None
+        assert inside == found.inside[group]
+        assert exact_above(*part, case.thresholds) == found.above[group]
+        if case.weights is not None:
+            assert exact_effective(part[1]) == found.census.effective[group]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -136,16 +164,82 @@ def assert_equal_bits(found, case: Case) -> None:
 @example(Case([i / 7 for i in range(100)], [0] * 100, None, 1, 10, "quantile"), Tuning(few=0))
 def test_every_path_gives_the_bits_of_the_oracle(kernel, case, tuning):
     """Kernels, stages, candidates, sums: none of them can be seen in the result."""
-    found = select(
-        case.records,
-        lambda census: [case.levels] * census.counts.size,
-        kind=case.kind,
-        threads=1,
-        kernel=kernel,
-        tuning=tuning,
+    assert_equal_bits(case.select(kernel=kernel, tuning=tuning), case)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@examples(60)
+@given(cases(), st.sampled_from([1e8, -3e7, 2.0**52]))
+def test_an_offset_costs_no_bit(kernel, case, offset):
+    """Squares of large scores that differ by little are not lost: they are whole numbers."""
+    small = [score for score in case.scores if abs(score) < 1e3] or [0.1]
+    moved = Case(
+        [score + offset for score in small],
+        [0] * len(small),
+        None if case.weights is None else case.weights[: len(small)],
+        1,
+        min(case.levels, 3),
+        "mean",
+        (offset,),
     )
 
-    assert_equal_bits(found, case)
+    assert_equal_bits(moved.select(kernel=kernel), moved)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@given(st.data())
+def test_counts_at_the_points_of_a_grid_are_exact(kernel, data):
+    """Numbers of records, or weights, at all points; thresholds are counted from them."""
+    points = sorted(data.draw(st.sets(decimals, min_size=1, max_size=12)))
+    case = data.draw(cases())
+    scores = [points[hash(score) % len(points)] for score in case.scores]
+    case = Case(scores, case.codes, case.weights, case.groups, 1, "counts", tuple(points[::2]))
+
+    found = case.select(kernel=kernel, points=np.array(points))
+
+    for group, part in enumerate(case.parts()):
+        counts = exact_counts(*part, points)
+        values = found.values[group]
+        assert counts == (None if values is None else values.tolist())
+        assert exact_above(*part, case.thresholds) == found.above[group]
+        if counts is not None:
+            kept = exact_counts(
+                [
+                    s
+                    for s, w in zip(part[0], part[1] or part[0], strict=True)
+                    if w > 0 or part[1] is None
+                ],
+                None,
+                points,
+            )
+            assert kept == found.records[group].tolist()
+            assert np.issubdtype(values.dtype, np.integer) == (case.weights is None)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_off_the_grid_are_counted_and_refused(kernel, weighted):
+    """Their number is told, and no score; rounding of decimals is no reason to refuse."""
+    random = np.random.default_rng(5)
+    scores = random.integers(0, 11, 3000) / 10 + random.choice([0.0, 1e-12, -1e-12], 3000)
+    weights = np.ones(3000) if weighted else None
+    points = np.arange(11) / 10
+    records = ArrayRecords(("a",), scores, np.zeros(3000, dtype=np.uint8), weights)
+
+    found = select(records, lambda _: [1], kind="counts", points=points, kernel=kernel)
+    assert found.values[0].tolist() == np.bincount(np.rint(scores * 10).astype(int)).tolist()
+
+    scores[[7, 2000]] = 0.3123456, 0.95
+    with pytest.raises(ScoreError, match="2 of 3000 are not") as caught:
+        select(records, lambda _: [1], kind="counts", points=points, kernel=kernel)
+    assert "3123" not in str(caught.value)
+
+
+def test_counts_need_points():
+    records = ArrayRecords(("a",), np.zeros(1), np.zeros(1, dtype=np.uint8))
+
+    with pytest.raises(OptionError, match="points"):
+        select(records, lambda _: [1], kind="counts")
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -173,23 +267,35 @@ def test_many_records_on_several_threads_give_the_bits_of_a_sort(
     codes = random.integers(0, 3, size).astype(np.uint8)
     weights = random.integers(0, 4, size) / 4 if weighted else None
     records = ArrayRecords(("a", "b", "c"), scores, codes, weights, block=1000)
+    thresholds = float(scores[0]), float(np.median(scores))
 
     found = select(
         records,
         lambda _: [7, 0, 60],
         kind=kind,
+        thresholds=thresholds,
         kernel=kernel,
         threads=3,
         tuning=Tuning(few=0, sample=1000, kept=kept, window=30),
     )
 
-    assert found.values[1] is None
+    assert (found.values[1], found.inside[1], found.above[1]) == (None, None, None)
     for group, levels in ((0, 7), (2, 60)):
         own = codes == group
-        expected = exact_sketch(
-            scores[own].tolist(), None if weights is None else weights[own].tolist(), levels, kind
-        )
+        part = scores[own].tolist(), None if weights is None else weights[own].tolist()
+        given = scores[own].tobytes(), None if weights is None else weights[own].tobytes()
+        expected = exact_sketch_of_bytes(*given, levels, kind)
         assert expected == (found.totals[group], found.values[group].tolist())
+        assert exact_above(*part, thresholds) == found.above[group]
+        inside = exact_inside(*part, levels) if kind == "mean" else None
+        assert inside == found.inside[group]
+
+
+@cache
+def exact_sketch_of_bytes(scores, weights, levels, kind):
+    """The oracle, asked once for all kernels and tunings."""
+    numbers = None if weights is None else np.frombuffer(weights).tolist()
+    return exact_sketch(np.frombuffer(scores).tolist(), numbers, levels, kind)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

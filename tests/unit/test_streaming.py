@@ -1,12 +1,14 @@
 """One pass over records that come once: chunks are merged, and the error is stated."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from fedparity.errors import OptionError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch, Faults
+from fedparity.sketches.selection.asked import Asked
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
 
@@ -20,9 +22,13 @@ SHAPES = {
 CODES = (RANDOM.random(30_000) < 0.3).astype(np.uint8)
 
 
-def stream(scores, codes=CODES, weights=None, *, resolution=64, chunk=1000, batch=700):
+def stream(scores, codes=CODES, weights=None, *, resolution=64, chunk=1000, batch=700, **asked):
     sketch = StreamSketch(
-        groups=("a", "b"), weighted=weights is not None, resolution=resolution, chunk=chunk
+        groups=("a", "b"),
+        asked=Asked(**asked),
+        weighted=weights is not None,
+        resolution=resolution,
+        chunk=chunk,
     )
     for start in range(0, scores.size, batch):
         rows = slice(start, start + batch)
@@ -34,8 +40,8 @@ def accept(faults: Faults) -> int:
     return ArrayRecords(("a", "b"), np.zeros(0), np.zeros(0, dtype=np.uint8)).accept(faults)
 
 
-def finish(sketch, levels=20, kind="quantile"):
-    return sketch.finish(lambda _: [levels, levels], accept, kind=kind)
+def finish(sketch, levels=20):
+    return sketch.finish(lambda _: [levels, levels], accept)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -61,11 +67,18 @@ def test_ranks_are_within_the_stated_error(shape, weighted):
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 def test_records_that_fill_no_chunk_are_sketched_exactly(kind):
     scores = SHAPES["uniform"]
-    found, errors = finish(stream(scores, chunk=10**6), kind=kind)
+    found, errors = finish(stream(scores, chunk=10**6, kind=kind, thresholds=(0.3,)))
 
-    exact = select(ArrayRecords(("a", "b"), scores, CODES), lambda _: [20, 20], kind=kind)
+    exact = select(
+        ArrayRecords(("a", "b"), scores, CODES),
+        lambda _: [20, 20],
+        kind=kind,
+        thresholds=(0.3,),
+    )
 
     assert errors == (0.0, 0.0)
+    assert exact.inside == found.inside
+    assert exact.above == found.above
     for one, other in zip(found.values, exact.values, strict=True):
         assert np.array_equal(one, other)
 
@@ -107,7 +120,7 @@ def test_scores_that_are_not_finite_are_refused_at_the_end_with_their_number():
 
 def test_bin_means_of_a_stream_are_near_the_exact_ones():
     scores = SHAPES["uniform"]
-    found, _ = finish(stream(scores, resolution=512), kind="mean")
+    found, _ = finish(stream(scores, resolution=512, kind="mean"))
     exact = select(ArrayRecords(("a", "b"), scores, CODES), lambda _: [20, 20], kind="mean")
 
     assert np.abs(found.values[0] - exact.values[0]).max() < 1e-3
@@ -134,3 +147,67 @@ def test_weights_of_any_size_are_summarised():
     found, _ = finish(stream(scores, CODES[:2000], weights))
 
     assert found.totals[0] == pytest.approx(1e200 * np.count_nonzero(CODES[:2000] == 0))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shape", ["uniform", "sorted", "ties"])
+def test_what_bin_means_of_a_stream_leave_out_makes_up_the_whole_variance(shape, weighted, offset):
+    """Between and inside the bins sum to the mean square around the mean of the means, exactly known."""
+    scores = SHAPES[shape] + offset
+    weights = RANDOM.random(scores.size) if weighted else None
+    found, _ = finish(stream(scores, weights=weights, kind="mean"))
+
+    for group, (means, inside) in enumerate(zip(found.values, found.inside, strict=True)):
+        own = group == CODES
+        masses = None if weights is None else weights[own].tolist()
+        total = exact_square(scores[own].tolist(), masses, around=exact_mean(means.tolist()))
+        between = exact_square(means.tolist(), None, around=exact_mean(means.tolist()))
+        assert float(max(0, total - between)) == inside
+
+
+def exact_mean(values):
+    return sum(map(Fraction, values)) / len(values)
+
+
+def exact_square(values, weights, *, around):
+    masses = [Fraction(1)] * len(values) if weights is None else list(map(Fraction, weights))
+    squares = ((Fraction(value) - around) ** 2 for value in values)
+    return sum(m * s for m, s in zip(masses, squares, strict=True)) / sum(masses)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["quantile", "mean", "counts"])
+def test_counts_of_a_stream_are_exact_however_many_chunks_there_are(kind, weighted):
+    """At thresholds for every kind, at the points of a grid, in weight, and of workers that are merged."""
+    scores, points = SHAPES["ties"], np.arange(5) / 4
+    weights = RANDOM.random(scores.size) if weighted else None
+    options = {"kind": kind, "thresholds": (0.25, 0.9), "points": points}
+    whole = ArrayRecords(("a", "b"), scores, CODES, weights)
+    exact = select(whole, lambda _: [20, 20], **options)
+
+    half = slice(None, 15_000), slice(15_000, None)
+    parts = [
+        stream(scores[rows], CODES[rows], None if weights is None else weights[rows], **options)
+        for rows in half
+    ]
+    parts[0].merge(pickle.loads(pickle.dumps(parts[1])))  # noqa: S301
+    found, errors = finish(parts[0])
+
+    assert exact.totals == found.totals
+    assert exact.above == found.above
+    assert exact.census.effective.tolist() == found.census.effective.tolist()
+    for one, other in zip(exact.records, found.records, strict=True):
+        assert np.array_equal(one, other)
+    if kind == "counts":
+        assert errors == (0.0, 0.0)
+        for one, other in zip(exact.values, found.values, strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_a_score_off_the_grid_of_a_stream_is_refused():
+    scores = SHAPES["ties"].copy()
+    scores[29_999] = 0.3
+
+    with pytest.raises(ScoreError, match="1 of"):
+        finish(stream(scores, kind="counts", points=np.arange(5) / 4))

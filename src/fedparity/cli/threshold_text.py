@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
+from fedparity.auditing.parts import TailResult, ThresholdResult
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.fitting import cut, left, number, right, width_of, wrapped
 from fedparity.cli.plan_words import group_words
-from fedparity.diagnostics.pooled_rates import TailReport
 from fedparity.diagnostics.rates import GroupRate
-from fedparity.diagnostics.thresholds import ThresholdReport
 from fedparity.report.numbers import percent
+from fedparity.report.verdicts import ALL
 
-__all__ = ["tail_text", "threshold_text"]
+__all__ = ["distances_text", "tail_text", "threshold_text"]
 
 _LONGEST_LABEL = 20
 _MOST_PAIRS = 3
 
+_Rates: TypeAlias = ThresholdResult | TailResult
 
-def threshold_text(report: ThresholdReport, result: AuditResult, width: int = 80) -> str:
+
+def threshold_text(report: ThresholdResult, result: AuditResult, width: int = 80) -> str:
     """Return the selection rates at a threshold, their ratios, and four fifths."""
     side = "of at least" if report.favorable == "above" else "below"
     heading = f"Share with a score {side} {number(report.threshold, 6)}"
-    return "\n".join([*_lines(heading, report, result, width), *_distances(result, width)])
+    return "\n".join(_lines(heading, report, result, width))
 
 
-def tail_text(report: TailReport, result: AuditResult, width: int = 80) -> str:
+def tail_text(report: TailResult, result: AuditResult, width: int = 80) -> str:
     """Return the shares above a quantile of all records together."""
     name = "the median" if report.level == 0.5 else f"the quantile {number(report.level, 6)}"
     cutoff = report.cutoff
@@ -32,9 +36,7 @@ def tail_text(report: TailReport, result: AuditResult, width: int = 80) -> str:
     return "\n".join(_lines(heading, report, result, width))
 
 
-def _lines(
-    heading: str, report: ThresholdReport | TailReport, result: AuditResult, width: int
-) -> list[str]:
+def _lines(heading: str, report: _Rates, result: AuditResult, width: int) -> list[str]:
     labels = [group_words(each.group) for each in report.groups]
     names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
     lines = [
@@ -51,31 +53,30 @@ def _lines(
     return [*lines, *wrapped(_meaning(report, result), width, first="  ")]
 
 
-def _meaning(report: ThresholdReport | TailReport, result: AuditResult) -> str:
-    """The widest gap, what the intervals count, and what is known of the records themselves."""
+def _meaning(report: _Rates, result: AuditResult) -> str:
+    """The widest gap, what the intervals count, what is known of the records, and for whom."""
     gap = report.widest_gap
     open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
-    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
     known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
-    counting = "sampling and what the sketches leave open"
-    counting += ", missing and withheld records included" if missing else ""
+    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
+    beyond = f" {ALL}: {report.all}." if missing else ""
     return (
         f"Widest gap {_percent(gap.value)} ({_between(*map(_percent, gap.interval))}). "
-        f"These are {percent(report.confidence)} intervals: they count {counting}. "
-        f"The rates of the records themselves are known {known}."
+        f"These are {percent(report.confidence)} intervals: they count sampling and what the "
+        f"sketches leave open. The rates of the records themselves are known {known}.{beyond}"
     )
 
 
-def _distances(result: AuditResult, width: int) -> list[str]:
-    """The KS distance of each pair of groups: what no threshold can exceed."""
-    lines = []
+def distances_text(result: AuditResult, width: int = 80) -> str:
+    """Return the KS distance of each pair of groups: what no threshold can exceed."""
+    lines = ["At any threshold"]
     for pair in result.pairs[:_MOST_PAIRS]:
         found = result.ks_distance(*pair.groups)
         names = " and ".join(group_words(group) for group in pair.groups)
         between = _between(_percent(found.lower), _percent(found.upper))
         words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
         lines += wrapped(words, width, first="  ")
-    return lines
+    return "\n".join(lines)
 
 
 def _rate(each: GroupRate) -> str:

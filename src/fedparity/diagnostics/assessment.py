@@ -20,6 +20,7 @@ from fedparity.diagnostics.intervals import (
     interval_of_difference,
     p_value,
 )
+from fedparity.diagnostics.left_open import left_open
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -27,6 +28,7 @@ from fedparity.diagnostics.length_assessment import (
 )
 from fedparity.diagnostics.local_assessment import LOCAL_SILOS, assess_silos, largest_silos
 from fedparity.diagnostics.pooled_bootstrap import MANY_VALUES, pooled_bootstrap
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -35,6 +37,7 @@ from fedparity.laws.labels import Group, Silo
 
 __all__ = [
     "Assessment",
+    "Bounds",
     "DisparityAssessment",
     "LengthAssessment",
     "PairAssessment",
@@ -42,8 +45,12 @@ __all__ = [
     "assess",
 ]
 
+_TINY = 1e-300
+
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
+Bounds: TypeAlias = Certificate | Interval
+"""A lower and an upper end that the raw data's number cannot leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,20 +73,30 @@ class DisparityAssessment(LengthAssessment):
         The interval counts the error of the sketches as it is estimated; the raw data could
         have given anything inside ``certificate``, so its distances to the estimate are added.
         """
-        return widened(self.interval, self.value, self.certificate)
+        return self.with_sketches(self.interval, self.value, self.certificate)
 
     @property
     def combined_all(self) -> Interval:
         """The same if records that nobody described are counted."""
-        lower, upper = widened(self.interval, self.value, self.outer)
-        return Interval(min(lower, self.combined.lower), max(upper, self.combined.upper))
+        return self.with_all(self.interval, self.value, self.certificate, self.outer)
+
+    @staticmethod
+    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:
+        """Return the interval of a measure with the guaranteed error of the sketches."""
+        return widened(interval, value, certificate)
+
+    @staticmethod
+    def with_all(interval: Interval, value: float, certificate: Bounds, outer: Bounds) -> Interval:
+        """Return the interval of a measure if records that nobody described are counted too."""
+        seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
+        return Interval(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
         return verdict(self.combined, review_level)
 
 
-def widened(interval: Interval, value: float, bounds: Certificate) -> Interval:
+def widened(interval: Interval, value: float, bounds: Bounds) -> Interval:
     """Return an interval that reaches as much farther as ``bounds`` reach from the value."""
     return Interval(
         max(0.0, interval.lower - max(0.0, value - bounds.lower)),
@@ -114,7 +131,7 @@ class Assessment:
     confidence: float
     redraws: int
     seed: int
-    warnings: tuple[str, ...]
+    warnings: tuple[AuditWarning, ...]
 
 
 def assess(
@@ -124,6 +141,7 @@ def assess(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
     redraws: int | None = None,
     seed: int = 0,
     local: Collection[Silo] | None = None,
@@ -141,7 +159,7 @@ def assess(
         Public bounds of the scores.
     confidence : float
         Confidence level of the intervals.
-    unseen : mapping of group to number, optional
+    unseen, unseen_total
         At most so many further records exist; see :func:`fedparity.certify`.
     redraws : int, optional
         Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
@@ -182,20 +200,29 @@ def assess(
     alone = assess_silos(federation, method, chosen, confidence=confidence, seed=seed)
     found = estimate(federation, method)
     length = partial(assess_length, confidence=confidence, order=method.order)
-    disparity = length(found.disparity, draws["disparity"])
+    inside = left_open(federation, method, draws)
+    disparity = length(found.disparity, draws["disparity"], inside=inside.disparity)
     return Assessment(
         disparity=DisparityAssessment(
             value=disparity.value,
             corrected=disparity.corrected,
             interval=disparity.interval,
             certificate=certificate,
-            outer=certain(unseen=unseen) if unseen else certificate,
+            outer=certain(unseen=unseen, unseen_total=unseen_total) if unseen else certificate,
             p_value=p_value(disparity.value, draws["disparity"].null),
             null=tuple(np.sort(draws["disparity"].null).tolist()),
         ),
-        heterogeneity=length(found.heterogeneity, draws["heterogeneity"]),
-        pairs=assess_pairs(pairs(federation, method), draws["pairs"], confidence, method.order),
-        attribution=_part_intervals(federation, method, draws["selection"], disparity, confidence),
+        heterogeneity=length(
+            found.heterogeneity, draws["heterogeneity"], inside=inside.heterogeneity
+        ),
+        pairs=assess_pairs(
+            pairs(federation, method),
+            draws["pairs"],
+            confidence,
+            method.order,
+            inside=inside.disparity / max(found.disparity, _TINY),
+        ),
+        attribution=_part_intervals(federation, method, draws, disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
@@ -207,18 +234,20 @@ def assess(
 
 
 def assess_pairs(
-    found: Collection[Pair], draws: Draws, confidence: float, order: int
+    found: Collection[Pair], draws: Draws, confidence: float, order: int, *, inside: float = 0.0
 ) -> tuple[PairAssessment, ...]:
     """Return the distance of every two groups with its errors, alone and for all pairs at once.
 
     All at once by Bonferroni's inequality: each pair gets its part of the error probability.
+    ``inside`` is the share of a squared distance that the reconstruction leaves open.
     """
     together = 1 - (1 - confidence) / len(found)
     assessed = []
     for place, pair in enumerate(found):
         own = Draws(*(column[..., place] for column in vars(draws).values()))
+        power = pair.wasserstein**order
         alone, at_once = (
-            assess_length(pair.wasserstein**order, own, level, order)
+            assess_length(power, own, level, order, inside=inside * power)
             for level in (confidence, together)
         )
         assessed.append(
@@ -242,30 +271,41 @@ def _rooted(interval: Interval, value: float, order: int) -> Interval:
 def _part_intervals(
     federation: Federation,
     method: Method,
-    draws: Draws,
+    draws: Mapping[str, Draws],
     disparity: LengthAssessment,
     confidence: float,
 ) -> dict[str, Interval]:
-    """The intervals of the two parts; they add up to the disparity, so its interval is used."""
+    """The intervals of the two parts, which add up to the disparity.
+
+    The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
+    as skewed as the disparity is.
+    """
     parts = attribute(federation, method)
-    selection = basic_interval(parts.selection, float(draws.base), draws.values, confidence)
-    within = interval_of_difference(
-        disparity.value, disparity.interval, parts.selection, selection
-    )
-    return {"selection": selection, "within": within}
+    values = {"selection": parts.selection, "within": parts.within}
+    smaller, larger = sorted(values, key=lambda name: abs(values[name]))
+    own = draws[smaller]
+    interval = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    found = {
+        smaller: interval,
+        larger: interval_of_difference(
+            disparity.value, disparity.interval, values[smaller], interval
+        ),
+    }
+    return {name: found[name] for name in values}
 
 
-def _pooled_words(federation: Federation) -> tuple[str, ...]:
+def _pooled_words(federation: Federation) -> tuple[AuditWarning, ...]:
     words = (
         f"the sketches hold {federation.values.size:,} values: intervals come from redraws of "
         "whole groups; pass redraws=500 for redraws of every cell, which take longer."
     )
-    return (words,)
+    return (AuditWarning(code="pooled_redraws", text=words),)
 
 
 def _local_words(
     federation: Federation, local: Mapping[Silo, LengthAssessment | None]
-) -> tuple[str, ...]:
+) -> tuple[AuditWarning, ...]:
     if len(local) >= min(len(federation.silos), LOCAL_SILOS + 1):
         return ()
-    return (f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own.",)
+    words = f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own."
+    return (AuditWarning(code="few_local_intervals", text=words),)

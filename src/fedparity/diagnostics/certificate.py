@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from fedparity.diagnostics.convex_order import least_from_tangents, most_from_coupling
 from fedparity.diagnostics.envelopes import group_envelopes
-from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
+from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.diagnostics.potentials import least_from_potentials
 from fedparity.federated.federation import Federation
@@ -18,9 +19,14 @@ from fedparity.functionals.order import check_order, power
 from fedparity.laws.labels import Group
 from fedparity.laws.refinement import QuantileTable, common_refinement
 
-__all__ = ["Certificate", "bounds_of_disparity", "certify"]
+__all__ = [
+    "Certificate",
+    "bounds_of_disparity",
+    "bounds_of_distance",
+    "certify",
+    "certify_pairs",
+]
 
-_BLOCK = 1 << 14
 _ROUNDING = 1e-11
 """Bounds are moved outwards by this, relative to them and to the range, against rounding."""
 _PULLS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -110,6 +116,57 @@ def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0
     )
 
 
+def certify_pairs(
+    federation: Federation,
+    *,
+    score_range: tuple[float, float],
+    order: int = 2,
+    trim: float = 0.0,
+    unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
+) -> tuple[Certificate, ...]:
+    """Return intervals that the distance of every two groups cannot leave, in their order.
+
+    Options are those of :func:`certify`.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 0.2, 0.5, 0.7], groups=list("aabb"), silos=[1, 1, 1, 1], levels=2
+    ... )
+    >>> (found,) = certify_pairs(federation, score_range=(0, 1), order=1)
+    >>> round(found.lower, 6), round(found.upper, 6)
+    (0.5, 0.5)
+    """
+    check_order(order)
+    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    return tuple(
+        bounds_of_distance(evidence.between(i, j), order=order, trim=trim)
+        for i, j in combinations(range(len(federation.groups)), 2)
+    )
+
+
+def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+    r"""Return bounds of :math:`W_p` between two groups, from evidence in which they weigh the same.
+
+    :math:`G_2 = \beta (1 - \beta) W_2^2` with the shares :math:`\beta` that the two have in the end, which
+    unseen records can drive from one half: :math:`1 / \beta (1 - \beta) = r + 2 + 1 / r` with the
+    ratio r of what the two weigh. For p = 1 the center is the larger group, and
+    :math:`G_1 = W_1 / (1 + r)` with the larger weight over the smaller.
+    """
+    of_disparity = bounds_of_disparity(evidence, order=order, trim=trim)
+    ratio = 1 + 2 * float(evidence.extra.max())
+    at_most = 1 + ratio if order == 1 else ratio + 2 + 1 / ratio
+    lower, upper = (
+        (factor * end) ** (1 / order)
+        for factor, end in (
+            (2 * order, of_disparity.lower),
+            (at_most, of_disparity.upper),
+        )
+    )
+    return Certificate(lower=lower, upper=min(evidence.width, upper))
+
+
 def _of_what_was_seen(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
     lower, upper = _between_envelopes(evidence, order, trim)
     if evidence.exact_means and not trim:
@@ -132,21 +189,10 @@ def _with_unseen(
 
 
 def _between_envelopes(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
-    """Integrate the pointwise extremes between the envelopes of all groups.
-
-    With unseen records the shares are not known either. Below, each group weighs at least what was seen
-    of it, among at most all records; above, see :func:`largest_dispersion`.
-    """
+    """Integrate the pointwise extremes between the envelopes of all groups."""
     widths, values = _envelope_table(evidence, trim)
-    lower = upper = 0.0
-    for start in range(0, widths.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        low, high = values[0::2, part], values[1::2, part]
-        least = smallest_dispersion(low, high, evidence.shares, order)
-        largest = largest_dispersion(low, high, evidence.shares, order, evidence.newcomers)
-        lower += float(np.sum(least * widths[part]))
-        upper += float(np.sum(largest * widths[part]))
-    return lower / (1 + evidence.total), upper
+    boxes = values[0::2], values[1::2]
+    return integrated_extremes(widths, boxes, evidence.shares, order, evidence.newcomers)
 
 
 def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float:

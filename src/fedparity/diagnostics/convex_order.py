@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedparity.diagnostics.envelopes import mean_envelopes
-from fedparity.diagnostics.extremes import largest_dispersion
+from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
@@ -100,19 +100,22 @@ def most_from_coupling(evidence: Evidence, order: int) -> float:
     this allows; the variances do not depend on where a bin lies, and need no more room.
 
     **Unseen records** are means of themselves, without a rest. Where they lie is not known, so
-    :math:`\bar G` is bounded between the envelopes of the laws of means with them. The rests weigh
-    as many records as before among at least as many.
+    :math:`\bar G` is bounded between the envelopes of the laws of means with them. The records seen
+    of a group then have a share :math:`\beta_s \le \alpha_s` of all records and its rests weigh
+    :math:`\beta_s (1 - \beta_s)` at most, or :math:`\min(\beta_s, 1 - \beta_s)`: the more the
+    nearer :math:`\beta_s` is to one half.
     """
     federation, shares = evidence.federation, evidence.shares
     envelopes = mean_envelopes(federation, evidence.range, evidence.unseen_records)
     widths, values = common_refinement([law for envelope in envelopes for law in envelope])
-    of_means = largest_dispersion(values[0::2], values[1::2], shares, order, evidence.newcomers)
-    others = 1 - shares / (1 + evidence.total)
+    boxes = values[0::2], values[1::2]
+    _, of_means = integrated_extremes(widths, boxes, shares, order, evidence.newcomers)
+    weights = np.clip(0.5, shares / (1 + evidence.total), shares)
     if order == 1:
-        rests = np.minimum(shares, others) * _deviation_inside(evidence)
+        rests = np.minimum(weights, 1 - weights) * _deviation_inside(evidence)
     else:
-        rests = shares * others * _by_group(federation, variance_inside(evidence))
-    return float(np.sum(of_means * widths) + rests.sum())
+        rests = weights * (1 - weights) * _by_group(federation, variance_inside(evidence))
+    return of_means + float(rests.sum())
 
 
 def least_from_tangents(evidence: Evidence, order: int) -> float:

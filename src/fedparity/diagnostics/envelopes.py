@@ -132,8 +132,8 @@ def _counted_ranks(
     upto = running - np.repeat(earlier_cells, federation.levels)
     records = np.repeat(federation.counts / federation.units, federation.levels)
     return (
-        np.minimum((upto - federation.parts) * records + counts * errors, counts),
-        np.maximum(upto * records - counts * errors, 0.0),
+        np.clip((upto - federation.parts) * records + counts * errors, 0.0, counts),
+        np.clip(upto * records - counts * errors, 0.0, counts),
     )
 
 

@@ -13,8 +13,16 @@ from fedparity.functionals.dispersion import around_center
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["NOBODY", "Newcomers", "closest", "largest_dispersion", "smallest_dispersion"]
+__all__ = [
+    "NOBODY",
+    "Newcomers",
+    "closest",
+    "integrated_extremes",
+    "largest_dispersion",
+    "smallest_dispersion",
+]
 
+_BLOCK = 1 << 14
 _ENUMERATED_GROUPS = 5
 _POINTS = 4
 
@@ -45,6 +53,29 @@ def closest(lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int
     z = _nearest_point(lower, upper, shares[:, None], order)
     nearest: FloatArray = np.clip(z, lower, upper)
     return nearest
+
+
+def integrated_extremes(
+    widths: FloatArray,
+    boxes: tuple[FloatArray, FloatArray],
+    shares: FloatArray,
+    order: int,
+    newcomers: Newcomers = NOBODY,
+) -> tuple[float, float]:
+    """Integrate the smallest and the largest dispersion over columns of these ``widths``.
+
+    With newcomers each group weighs at least what it weighed without them, among all records: the
+    smallest dispersion is then shared among these.
+    """
+    lower = upper = 0.0
+    for start in range(0, widths.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        low, high = (side[:, part] for side in boxes)
+        least = smallest_dispersion(low, high, shares, order)
+        largest = largest_dispersion(low, high, shares, order, newcomers)
+        lower += float(np.sum(least * widths[part]))
+        upper += float(np.sum(largest * widths[part]))
+    return lower * (1 - newcomers.share), upper
 
 
 def _nearest_point(

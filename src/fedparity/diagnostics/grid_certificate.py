@@ -1,23 +1,25 @@
 r"""A certificate from exact counts in bins: what the raw data's disparity cannot leave.
 
-Proof. A record of a bin lies between its lowest and its highest score, at most half as far from their middle: the
-counts are those of records at the middles, known up to that error. The rest is the certificate of
+Proof. A record of a bin lies between its two edges, or at one of its points, at most half the way between
+the lowest and the highest of them from their middle: the counts are those of records at the middles, known
+up to that error, which is none where a bin is one point. The rest is the certificate of
 counts at scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.federated.federation import Federation
+from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Grid
 from fedparity.sketches.cell import Cell
 
-__all__ = ["certify_grid"]
+__all__ = ["certify_grid", "federation_of_bins"]
 
 
 def certify_grid(
@@ -47,13 +49,22 @@ def certify_grid(
     (0.0625, 0.25)
     """
     return certify(
-        Federation.from_cells({(0, group): _cell(row, grid) for group, row in enumerate(counts)}),
+        federation_of_bins(counts, grid, range(len(counts))),
         score_range=(grid.low, grid.high),
         order=order,
         trim=trim,
         unseen=None if unseen is None else dict(enumerate(unseen)),
         unseen_total=unseen_total,
     )
+
+
+def federation_of_bins(
+    counts: npt.NDArray[np.int64], grid: Grid, groups: Iterable[Group]
+) -> Federation:
+    """Return the records of each group at the middles of their bins, known up to their widths."""
+    names = tuple(groups)
+    cells = {("", group): _cell(row, grid) for group, row in zip(names, counts, strict=True)}
+    return Federation.from_cells(cells, groups=names, score_range=(grid.low, grid.high))
 
 
 def _cell(counts: npt.NDArray[np.int64], grid: Grid) -> Cell:

@@ -171,13 +171,12 @@ def _from_zero(federation: Federation, low: float, high: float) -> Federation:
     A bin mean is the float nearest to the mean, so it may be off by half a spacing of floats; a mean
     square, which is a difference of two squares in the range, by a few spacings times the range.
     """
-    values = federation.values - low
+    shifted = replace(federation, values=federation.values - low, score_range=(0.0, high - low))
     if federation.kind != "mean":
-        return replace(federation, values=values)
+        return shifted
     spacing = float(np.spacing(max(abs(low), abs(high))))
     return replace(
-        federation,
-        values=values,
+        shifted,
         value_errors=federation.value_errors + spacing,
         mean_square_errors=federation.mean_square_errors + 4 * spacing * (high - low),
     )
@@ -186,4 +185,4 @@ def _from_zero(federation: Federation, low: float, high: float) -> Federation:
 def _restricted(federation: Federation, groups: tuple[Group, ...]) -> Federation:
     """The cells of some groups alone."""
     cells = {label: cell for label, cell in federation.cells.items() if label[1] in groups}
-    return Federation.from_cells(cells, groups=groups)
+    return Federation.from_cells(cells, groups=groups, score_range=federation.score_range)

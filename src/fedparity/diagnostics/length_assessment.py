@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from fedparity.diagnostics.bootstrap import Draws
@@ -40,8 +41,8 @@ def assess_length(
 ) -> LengthAssessment:
     """Return the measure with its interval, and without what redraws have more on average.
 
-    ``inside`` is what the reconstruction between the numbers sent leaves open; the interval
-    reaches so much farther on both sides.
+    ``inside`` is what the reconstruction between the numbers sent leaves open; it is added to the
+    reach of the interval as independent errors add.
     """
     corrected = max(0.0, value - float(draws.values.mean() - draws.base))
     lower, upper = interval_of_length(
@@ -53,10 +54,11 @@ def assess_length(
         confidence=confidence,
         order=order,
     )
+    lower, upper = min(lower, corrected), max(upper, corrected)
+    lower = corrected - math.hypot(corrected - lower, inside)
+    upper = corrected + math.hypot(upper - corrected, inside)
     return LengthAssessment(
         value=value,
         corrected=corrected,
-        interval=Interval(
-            max(0.0, min(lower - inside, value, corrected)), max(upper + inside, value, corrected)
-        ),
+        interval=Interval(max(0.0, min(lower, value)), max(upper, value)),
     )

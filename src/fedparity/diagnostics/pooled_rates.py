@@ -88,7 +88,7 @@ def scoring_rates(
     --------
     >>> federation = Federation.from_scores(
     ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
-    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4,
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
     ... )
     >>> [row.rate.value for row in scoring_rates(federation, score_range=(0, 1)).groups]
     [0.5, 0.5]

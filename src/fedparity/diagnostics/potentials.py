@@ -53,7 +53,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 
-__all__ = ["least_from_potentials"]
+__all__ = ["Pieces", "least_from_potentials", "pieces_of"]
 
 _BIN_COUNTS = (8, 32, 128)
 """Numbers of level bins of the reference curves; each gives a valid bound, the best is kept."""
@@ -63,7 +63,7 @@ _APART = 1e-9
 """Knots nearer to each other than this, relative to the range, count as one."""
 
 
-class _Pieces(NamedTuple):
+class Pieces(NamedTuple):
     """The records of one group in pieces, and what is known of each."""
 
     masses: FloatArray
@@ -154,7 +154,7 @@ class _Reference(NamedTuple):
 
 def least_from_potentials(evidence: Evidence, order: int) -> float:
     """Return a lower bound of the disparity of all records, seen and unseen."""
-    pieces = _pieces(evidence)
+    pieces = pieces_of(evidence)
     envelopes = (mean_envelopes if evidence.exact_means else group_envelopes)(
         evidence.federation, evidence.range, evidence.unseen_records
     )
@@ -169,7 +169,7 @@ def least_from_potentials(evidence: Evidence, order: int) -> float:
 def _bound(
     reference: _Reference,
     scale: float,
-    pieces: list[_Pieces],
+    pieces: list[Pieces],
     evidence: Evidence,
     order: int,
 ) -> float:
@@ -215,7 +215,7 @@ def _potentials(
     return scores, _Potential.of(knots, -2 * slopes, width, 0.0)
 
 
-def _pieces(evidence: Evidence) -> list[_Pieces]:
+def pieces_of(evidence: Evidence) -> list[Pieces]:
     """The records of each group: bins where their means are known, else parts of the envelope."""
     groups = range(evidence.shares.size)
     if evidence.exact_means:
@@ -227,7 +227,7 @@ def _pieces(evidence: Evidence) -> list[_Pieces]:
     ]
 
 
-def _bins_of_group(evidence: Evidence, group: int) -> _Pieces:
+def _bins_of_group(evidence: Evidence, group: int) -> Pieces:
     federation, bins = evidence.federation, bins_of(evidence)
     cells = np.flatnonzero(federation.group_of == group)
     own = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
@@ -235,7 +235,7 @@ def _bins_of_group(evidence: Evidence, group: int) -> _Pieces:
     weights = federation.counts[cells] / federation.counts[cells].sum()
     rounding = np.add.reduceat(bins.errors**2, federation.offsets[:-1])[cells] / sizes
     stated, errors = federation.mean_squares[cells], federation.mean_square_errors[cells]
-    return _Pieces(
+    return Pieces(
         masses=np.repeat(weights / sizes, sizes),
         values=bins.values[own],
         errors=bins.errors[own],
@@ -248,13 +248,13 @@ def _bins_of_group(evidence: Evidence, group: int) -> _Pieces:
     )
 
 
-def _pieces_between(lower: Law, upper: Law) -> _Pieces:
+def _pieces_between(lower: Law, upper: Law) -> Pieces:
     """Parts of levels on which both laws of an envelope are constant."""
     widths, values = common_refinement([lower, upper])
     masses, (low, high) = widths[widths > 0], values[:, widths > 0]
     middles = (low + high) / 2
     errors = high - middles
-    return _Pieces(
+    return Pieces(
         masses=masses,
         values=middles,
         errors=errors,
@@ -267,7 +267,7 @@ def _pieces_between(lower: Law, upper: Law) -> _Pieces:
     )
 
 
-def _least_integral(potential: _Potential, pieces: _Pieces) -> float:
+def _least_integral(potential: _Potential, pieces: Pieces) -> float:
     """The least integral of a potential over the records of a group."""
     values, slopes = potential.at(pieces.values)
     least = values - pieces.errors * np.abs(slopes)

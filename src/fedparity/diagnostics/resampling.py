@@ -37,6 +37,7 @@ __all__ = ["Mixtures", "Resampler", "Resolution", "resampler"]
 
 _NUMBERS_AT_ONCE = 1_500_000
 _TINY = 1e-300
+_ROUNDED_LEVELS = 100
 _FINER = 8
 """The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
 _NULL_BINS = 128
@@ -104,6 +105,15 @@ class _SketchResampler:
         self.layout = CellLayout.of(federation.levels)
         self.error = float(federation.value_errors.max())
         self.per_bin = federation.effective / federation.levels
+        cells = np.repeat(np.arange(federation.levels.size), federation.levels)
+        level = (np.arange(cells.size) - self.layout.starts[cells] + 0.5) / federation.levels[
+            cells
+        ]
+        self.move_of = federation.group_of[cells] * _ROUNDED_LEVELS + (
+            level * _ROUNDED_LEVELS
+        ).astype(np.int64)
+        reach = float(np.ptp(federation.values)) + 4 * self.error
+        self.apart = cells * reach  # so far that the values of a cell end before those of the next
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
         finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
@@ -177,18 +187,21 @@ class _SketchResampler:
         return self._rounded(np.clip(means, low, high), random)
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
-        """The values rounded as silos do, on a grid that lies anew in every redraw.
+        """The values as far off as rounding may have moved those of the silos, in order again.
 
-        The laws lie on the grid of the values that were rounded, so the same grid would move
-        nothing, however far rounding moved the values of the silos. All cells share it: where
-        their laws are alike, rounding moves them alike.
+        Rounding them would move nothing: the laws lie on the grid already. Cells of one group are
+        moved alike at equal levels, since rounding moves like laws alike.
         """
         if not self.error:
             return values
-        step = 2 * self.error
-        offset = step * random.random((len(values), 1))
-        rounded: FloatArray = np.rint((values - offset) / step) * step + offset
-        return rounded
+        groups = len(self.federation.groups)
+        moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
+        moved = values + moves[:, self.move_of]
+        apart = self.apart
+        moved += apart
+        np.maximum.accumulate(moved, axis=1, out=moved)
+        moved -= apart
+        return moved
 
     def _spacing_shapes(self) -> FloatArray:
         """Shapes of the gamma spacings of all cells, and where the levels of each cell start.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,11 +14,9 @@ from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
+from fedparity.protocol.plan_fields import Favorable
 
-__all__ = ["Favorable", "selection_rates"]
-
-Favorable: TypeAlias = Literal["above", "below"]
-"""Who is selected: those at or ``above`` the threshold, or those strictly ``below`` it."""
+__all__ = ["selection_rates"]
 
 
 class _Records(NamedTuple):
@@ -83,10 +81,10 @@ def _records_above(
     counted = federation.above.get(threshold, np.full(federation.counts.size, np.nan))
     least = np.where(np.isnan(counted), least, counted)
     most = np.where(np.isnan(counted), most, counted)
-    reached = np.where(federation.values >= threshold, federation.parts, 0)
-    parts = np.add.reduceat(reached, federation.offsets[:-1])
-    value = np.clip(parts * federation.counts / federation.units, least, most)
-    return _Records(least, value, most)
+    likely = federation.reconstructed
+    reached = np.where(likely.values >= threshold, likely.parts, 0)
+    parts = np.add.reduceat(reached, likely.offsets[:-1])
+    return _Records(least, np.clip(parts * likely.counts / likely.units, least, most), most)
 
 
 def _bracketed_cells(

@@ -24,12 +24,13 @@ from fedparity.diagnostics.rates import (
     effective_sizes,
     largest_group,
 )
-from fedparity.diagnostics.selected import Favorable, selection_rates
+from fedparity.diagnostics.selected import selection_rates
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
+from fedparity.protocol.plan_fields import Favorable
 
-__all__ = ["Favorable", "ThresholdReport", "at_threshold"]
+__all__ = ["ThresholdReport", "at_threshold"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +93,8 @@ def at_threshold(
         The t from which, or below which, a record is selected.
     score_range : pair of numbers
         Public bounds of the scores.
+    favorable : "above" or "below"
+        Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
     confidence : float in (0, 1), default 0.95
@@ -106,7 +109,7 @@ def at_threshold(
     --------
     >>> federation = Federation.from_scores(
     ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9] * 50,
-    ...     groups=list("aaaabbbb") * 50, silos=[1] * 400, levels=200,
+    ...     groups=list("aaaabbbb") * 50, silos=[1] * 400, levels=200, kind="quantile",
     ... )
     >>> report = at_threshold(federation, 0.6, score_range=(0, 1))
     >>> [(row.group, row.rate.lower, row.rate.upper) for row in report.groups]

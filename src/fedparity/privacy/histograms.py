@@ -353,8 +353,9 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     # One search for all rows: those of row i lie between i and i + 1.
     found = np.searchsorted((running + row).ravel(), (levels + row).ravel())
     at = np.minimum(found.reshape(len(masses), -1) - row * grid.bins, grid.bins - 1)
+    values: FloatArray
     if grid.pointwise:
-        values: FloatArray = grid.lowest[at]
+        values = grid.lowest[at]
         return values
     upto = np.take_along_axis(running, at, axis=1)
     mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,15 @@ import numpy.typing as npt
 from fedparity.laws.arrays import FloatArray
 from fedparity.privacy.disclosure import Disclosure
 
-__all__ = ["MergedCounts", "counted_sizes", "merge_counts", "merged_ends", "run_minimum"]
+__all__ = [
+    "MergedCounts",
+    "Runs",
+    "counted_sizes",
+    "merge_counts",
+    "merged_ends",
+    "merged_runs",
+    "run_minimum",
+]
 
 _ROUNDING = 1e-9
 """Eleven records of weight 0.1 amount to 10.999999999999998 in floats."""
@@ -24,10 +33,10 @@ class MergedCounts:
 
     values: FloatArray
     """The highest point of each run, increasing; the last one is the top of the range."""
-    counts: npt.NDArray[Any]
-    """Records of each run, or their weight; they sum to those of the cell."""
+    counts: tuple[int | float | None, ...]
+    """Records of each run, or their weight; None where they are counted with the run before."""
     above: tuple[int | float | None, ...]
-    """Records at or above each threshold, or None where it lies inside a run."""
+    """Records at or above each threshold, or None where that is not sent."""
 
 
 def merge_counts(
@@ -58,22 +67,24 @@ def merge_counts(
     Examples
     --------
     >>> merged = merge_counts(
-    ...     np.array([1.0, 2.0, 3.0, 4.0]), [20, 5, 30, 12], Disclosure(), thresholds=[3.0, 4.0]
+    ...     np.array([1.0, 2.0, 3.0, 4.0]), [20, 5, 30, 2], Disclosure(), thresholds=[3.0, 4.0]
     ... )
     >>> merged.values, merged.counts, merged.above
-    (array([2., 3., 4.]), array([25, 30, 12]), (42, 12))
+    (array([1., 2., 3., 4.]), (25, None, 32, None), (32, None))
     """
-    cuts = np.searchsorted(points, thresholds, side="left")
+    cuts = np.searchsorted(points, thresholds, side="left").tolist()
     sizes = counted_sizes(records, weights, effective)
-    ends = merged_ends(sizes, run_minimum(disclosure), cuts=cuts.tolist())
+    runs = merged_runs(sizes, run_minimum(disclosure), cuts=cuts)
     amounts = np.asarray(records if weights is None else weights)
-    starts = np.append(0, ends[:-1] + 1)
-    counts = np.add.reduceat(amounts, starts)
-    above = dict(zip(starts.tolist(), np.cumsum(counts[::-1])[::-1].tolist(), strict=True))
+    starts = np.append(0, runs.ends[:-1] + 1)
+    counts = np.add.reduceat(amounts, starts[runs.counted]).tolist()
+    above = np.cumsum(counts[::-1])[::-1].tolist()
+    from_start = dict(zip(starts[runs.counted].tolist(), above, strict=True))
+    sent = iter(counts)
     return MergedCounts(
-        values=points[ends],
-        counts=counts,
-        above=tuple(above.get(cut) for cut in cuts.tolist()),
+        values=points[runs.ends],
+        counts=tuple(next(sent) if counted else None for counted in runs.counted.tolist()),
+        above=tuple(from_start.get(cut) for cut in cuts),
     )
 
 
@@ -118,53 +129,82 @@ def counted_sizes(
     return np.minimum(sizes, masses * (effective / total)) if total else sizes
 
 
-def merged_ends(
-    sizes: npt.ArrayLike, minimum: int, *, cuts: Sequence[int] = ()
-) -> npt.NDArray[np.int64]:
-    """Return the last place of each run of neighbours that are counted together.
+class Runs(NamedTuple):
+    """Runs of neighbouring places that are counted together."""
 
-    From the lowest place upwards, a run ends as soon as it holds ``minimum``; what is left over at
-    the top joins the last run. Every run then holds the minimum, unless all places together do
-    not: then they are one run. With a minimum of 1 every place is a run of its own.
+    ends: npt.NDArray[np.int64]
+    """The last place of each."""
+    counted: npt.NDArray[np.bool_]
+    """Whether it has a count of its own; if not, it is counted with the run before."""
 
-    Somebody who knows the rule learns that a run without its last place holds less than the
-    minimum, which leaves every number from 0 to below it possible for it, and so for each place
-    (tested by enumeration).
+
+def merged_runs(sizes: npt.ArrayLike, minimum: int, *, cuts: Sequence[int] = ()) -> Runs:
+    r"""Return runs of neighbouring places whose counts may be sent.
+
+    From the lowest place upwards, a run ends as soon as it holds the minimum m. What is left over
+    at the top holds less. If the last run would hold less than :math:`2m - 1` with it, it is part
+    of that run; else it is a run without a count of its own, counted with the run before: then it
+    is known where most of them are. Every count that is sent is at least m, unless all
+    places together hold less: then they are one run. With a minimum of 1 every place is a run.
+
+    A run that ended with its last place holds less than m without that place, and a run
+    without a count less than m: whoever knows the rule learns this much, to which every number
+    from 0 to m - 1 still fits (tested by enumeration); and an auditor learns that all
+    but so few of the records are at the highest point of their run.
 
     Parameters
     ----------
     sizes : array of numbers
         What the rules count at each place, see :func:`counted_sizes`.
     minimum : int
-        What every run must hold.
+        What every count must hold.
     cuts : sequence of int
         Places before which a run should end if possible: those of thresholds, in increasing order.
-        The parts between cuts are merged first, by the same rule, and then the places inside
-        each part: a cut that the first merging removed may lie inside a run.
+        What lies between cuts is merged first, see :func:`merged_ends`, and then the places inside
+        each part.
+
+    Examples
+    --------
+    >>> merged_runs([3, 9, 0, 20, 4], 11)
+    Runs(ends=array([1, 3, 4]), counted=array([ True,  True, False]))
+    >>> merged_runs([3, 9, 0, 12, 4], 11).ends, merged_runs([20, 3, 20], 11, cuts=[2]).ends
+    (array([1, 4]), array([0, 1, 2]))
+    """
+    amounts = np.asarray(sizes, dtype=np.float64)
+    if minimum <= 1:
+        return Runs(np.arange(amounts.size), np.ones(amounts.size, dtype=bool))
+    starts = np.unique([0, *(cut for cut in cuts if 0 < cut < amounts.size)])
+    stops = np.append(starts[1:], amounts.size)
+    kept = stops[merged_ends(np.add.reduceat(amounts, starts), minimum)].tolist()
+    ends: list[int] = []
+    counted: list[bool] = []
+    for start, stop in pairwise([0, *kept]):
+        closed = [start + place for place in _closed(amounts[start:stop], minimum)]
+        last = [start, *(place + 1 for place in closed)][-2 if closed else -1]
+        enough = float(amounts[last:stop].sum()) >= (2 * minimum - 1) * (1 - _ROUNDING)
+        apart = bool(closed) and closed[-1] < stop - 1 and enough
+        own = [*closed[: None if apart else -1], stop - 1]
+        ends += own
+        counted += [True] * (len(own) - 1) + [not apart]
+    return Runs(np.array(ends, dtype=np.int64), np.array(counted))
+
+
+def merged_ends(sizes: npt.ArrayLike, minimum: int) -> npt.NDArray[np.int64]:
+    """Return the last place of each run, where what is left over at the top joins the last run.
 
     Examples
     --------
     >>> merged_ends([3, 9, 0, 20, 4], 11)
     array([1, 4])
-    >>> merged_ends([20, 3, 20, 20], 11, cuts=[2])
-    array([1, 2, 3])
     """
     amounts = np.asarray(sizes, dtype=np.float64)
     if minimum <= 1:
         return np.arange(amounts.size)
-    starts = np.unique([0, *(cut for cut in cuts if 0 < cut < amounts.size)])
-    parts = np.append(starts[1:], amounts.size)
-    kept = parts[_greedy(np.add.reduceat(amounts, starts), minimum)]
-    ends: list[int] = []
-    start = 0
-    for stop in kept.tolist():
-        ends += [start + end for end in _greedy(amounts[start:stop], minimum)]
-        start = stop
-    return np.array(ends, dtype=np.int64)
+    return np.array([*_closed(amounts, minimum)[:-1], amounts.size - 1], dtype=np.int64)
 
 
-def _greedy(amounts: FloatArray, minimum: int) -> list[int]:
-    """The last place of each run, from the lowest place upwards."""
+def _closed(amounts: FloatArray, minimum: int) -> list[int]:
+    """The last place of each run that holds the minimum, from the lowest place upwards."""
     ends: list[int] = []
     held = 0.0
     for place, amount in enumerate(amounts.tolist()):
@@ -172,5 +212,4 @@ def _greedy(amounts: FloatArray, minimum: int) -> list[int]:
         if held >= minimum * (1 - _ROUNDING):
             ends.append(place)
             held = 0.0
-    last = amounts.size - 1
-    return [*ends[:-1], last] if ends else [last]
+    return ends

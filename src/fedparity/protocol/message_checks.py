@@ -114,7 +114,8 @@ def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
     if stated and least > 1 and min(-np.diff([cell.count or 0, *stated, 0])) < least:
         raise MessageError.below_minimum(silo, cell.group, least)
     least = run_minimum(plan.disclosure)
-    if cell.counts is not None and cell.levels > 1 and least > 1 and cell.counts.min() < least:
+    counts = [number for number in cell.counts or () if number is not None]
+    if len(counts) > 1 and least > 1 and min(counts) < least:
         raise MessageError.small_run(silo, cell.group, least)
 
 

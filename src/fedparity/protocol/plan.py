@@ -234,7 +234,11 @@ class Plan:
 
     @property
     def grid(self) -> Grid:
-        """The bins of the histograms that silos count in a privacy mode."""
+        """The bins of the histograms that silos count in a privacy mode.
+
+        Where scores lie on a grid, bins meet halfway between two of them, and each holds as many
+        as the others, or one more.
+        """
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()

@@ -15,7 +15,7 @@ from fedparity.protocol.plan_fields import MOST_POINTS, MOST_VALUES
 from fedparity.sketches.defaults import DEFAULT_LEVELS, DEFAULT_SKETCH
 from fedparity.sketches.kinds import Kind
 
-__all__ = ["ScoreMistake", "default_sketch", "settle_scores"]
+__all__ = ["ScoreMistake", "default_sketch", "points_of", "settle_scores"]
 
 
 class ScoreMistake(NamedTuple):
@@ -42,7 +42,7 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
     bounds, step = settled.get("score_range"), settled.get("score_step")
     if bounds is not None and step is not None and (error := _step_error(bounds, step)):
         return {}, [ScoreMistake(("score_step",), error)]
-    points = None if bounds is None or step is None else (whole_steps(bounds, step) or 0) + 1
+    points = points_of(settled)
     levels = settled.get("levels", DEFAULT_LEVELS)
     sketch = settled.get("sketch") or default_sketch(points, levels)
     rules = settled.get("disclosure", Disclosure())
@@ -50,6 +50,13 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
         rules = replace(rules, rounding=default_rounding(sketch, stepped=step is not None))
     stated = {"sketch": sketch, "disclosure": rules}
     return stated, [*_mistakes({**settled, **stated}, points)]
+
+
+def points_of(settled: Mapping[str, Any]) -> int | None:
+    """Return how many scores there can be; None if they lie on no grid, or on one that is wrong."""
+    bounds, step = settled.get("score_range"), settled.get("score_step")
+    steps = None if bounds is None or step is None else whole_steps(bounds, step)
+    return None if steps is None else steps + 1
 
 
 def default_sketch(points: int | None, levels: int) -> Kind:

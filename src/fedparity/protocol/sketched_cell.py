@@ -13,6 +13,8 @@ import numpy.typing as npt
 from fedparity.errors import MessageError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.privacy.count_reading import read_counts
+from fedparity.privacy.merging import run_minimum
 from fedparity.privacy.rounding import mean_square_error, rounding_error
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.labels import as_group, json_label
@@ -50,9 +52,9 @@ class SketchedCell:
     effective : int or None
         How many equally weighted records the weights amount to, :math:`\lfloor W^2 / \sum_i w_i^2
         \rfloor`; None without weights.
-    counts : array or None
+    counts : sequence of numbers or None
         Records of each run of scores, or their weight: a run is what lies above the value before it
-        up to its own.
+        up to its own. None where they are counted with the run before.
     mean_square : float or None
         The mean squared distance of the records from the values of their bins, rounded.
     above : sequence of numbers or None
@@ -78,7 +80,7 @@ class SketchedCell:
     count: int | float | None
     values: FloatArray | None
     effective: int | None = None
-    counts: npt.NDArray[Any] | None = None
+    counts: Sequence[int | float | None] | None = None
     mean_square: float | None = None
     above: Sequence[int | float | None] = ()
     levels: int = None  # type: ignore[assignment]  # always a number once built
@@ -135,13 +137,15 @@ class SketchedCell:
         others = (self.effective, self.counts, self.mean_square)
         return bool(self.rank_error or self.above) or any(each is not None for each in others)
 
-    def _check_counts(self, counts: npt.NDArray[Any], count: float) -> None:
+    def _check_counts(self, counts: Sequence[int | float | None], count: float) -> None:
         """Raise unless there is one count for each value, and they sum to that of the cell."""
-        if counts.size != self.levels:
-            raise MessageError.wrong_length(self.group, counts.size, self.levels)
+        if len(counts) != self.levels:
+            raise MessageError.wrong_length(self.group, len(counts), self.levels)
         if self.mean_square is not None or self.rank_error:
             raise self._contradiction("has counts, but a mean square or an error of ranks too")
-        if not _same(counts.sum().item(), count):
+        if any(before is None is now for before, now in pairwise([None, *counts])):
+            raise self._contradiction("has a run without a count that follows none with one")
+        if not _same(sum(number or 0 for number in counts), count):
             raise self._contradiction("has counts that do not sum to its count")
         if self.values is not None and (np.diff(self.values) <= 0).any():
             raise self._contradiction("has counts at values that do not increase")
@@ -174,8 +178,8 @@ class SketchedCell:
     def to_cell(self, plan: Plan) -> Cell | None:
         """Return the cell that estimates read under the plan, or None if there are no values.
 
-        It says how far rounding may have moved a number. The records of a run are put at its
-        middle, from which they are at most half its width away.
+        It says how far rounding may have moved a number, and how far from where they are put the
+        records of merged counts may be, see :func:`~fedparity.privacy.count_reading.read_counts`.
         """
         if self.values is None or self.count is None:
             return None
@@ -185,14 +189,20 @@ class SketchedCell:
             if number is not None
         }
         if self.counts is not None:
-            held = self.counts > 0
-            middles, halves = _runs(self.values, plan.score_points)
+            read = read_counts(
+                self.values,
+                self.counts,
+                plan.score_points,
+                minimum=run_minimum(plan.disclosure),
+                thresholds=plan.thresholds,
+                weighted=self.effective is not None,
+            )
             return Cell(
                 count=self.count,
-                values=middles[held],
+                values=read.values,
                 kind="counts",
-                masses=self.counts[held],
-                value_error=halves[held],
+                masses=read.masses,
+                value_error=read.errors,
                 effective=self.effective,  # type: ignore[arg-type]
                 above=above,
             )
@@ -223,7 +233,7 @@ class SketchedCell:
             "count": self.count,
             "effective": self.effective,
             "values": None if self.values is None else self.values.tolist(),
-            "counts": None if self.counts is None else self.counts.tolist(),
+            "counts": None if self.counts is None else list(self.counts),
             "mean_square": self.mean_square,
             "above": list(self.above),
             "levels": self.levels,
@@ -280,16 +290,13 @@ def _checked_mean_square(mean_square: object) -> float | None:
     return number
 
 
-def _checked_counts(counts: object, group: Group) -> npt.NDArray[Any]:
-    """Counts of runs; whole numbers if all are, as JSON cannot tell."""
-    array = _as_floats(counts, group, name="counts")
-    if not (np.isfinite(array).all() and (array >= 0).all() and (array <= _MOST_RECORDS).all()):
-        expected = f"a list of numbers from 0 to 10^12 (group {group!r})"
+def _checked_counts(counts: object, group: Group) -> tuple[int | float | None, ...]:
+    """Counts of runs; whole numbers where they are whole, as JSON cannot tell."""
+    items = counts.tolist() if isinstance(counts, np.ndarray) else counts
+    if not isinstance(items, list | tuple) or not items:
+        expected = f"a list of at least one number or null (group {group!r})"
         raise MessageError.field("counts", expected, counts)
-    whole = array.astype(np.int64)
-    kept = whole if (whole == array).all() else array + 0.0
-    kept.flags.writeable = False
-    return kept
+    return tuple(_checked_count(number, name="counts") for number in items)
 
 
 def _checked_above(above: object, group: Group) -> tuple[int | float | None, ...]:
@@ -304,14 +311,6 @@ def _same(first: float, second: float) -> bool:
     if isinstance(first, int) and isinstance(second, int):
         return first == second
     return abs(first - second) <= _SUMMED * max(abs(first), abs(second))
-
-
-def _runs(ends: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The middle of each run of scores, and half its width."""
-    last = np.searchsorted(points, ends)
-    first = np.append(0, last[:-1] + 1)
-    lowest, highest = points[first], points[last]
-    return (lowest + highest) / 2, (highest - lowest) / 2
 
 
 def _checked_levels(levels: object, size: int, group: Group) -> int:
@@ -341,18 +340,18 @@ def _checked_values(values: object, group: Group) -> FloatArray:
     return array
 
 
-def _as_floats(values: object, group: Group, *, name: str = "values") -> FloatArray:
+def _as_floats(values: object, group: Group) -> FloatArray:
     expected = f"a list of at least one number (group {group!r})"
     if isinstance(values, list | tuple):
         if not values or not _all_numbers(set(map(type, values))):
-            raise MessageError.field(name, expected, values)
+            raise MessageError.field("values", expected, values)
         try:
             return np.array(values, dtype=np.float64)
         except OverflowError:  # an integer beyond the floats, built in Python
             raise MessageError.not_finite(group) from None
     array: npt.NDArray[Any] = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "uif":
-        raise MessageError.field(name, expected, values)
+        raise MessageError.field("values", expected, values)
     return array.astype(np.float64, copy=False)
 
 

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.merging import counted_sizes, merge_counts, merged_ends, run_minimum
+from fedparity.privacy.merging import (
+    counted_sizes,
+    merge_counts,
+    merged_ends,
+    merged_runs,
+    run_minimum,
+)
 from fedparity.privacy.threshold_counts import counts_above
 
 DECILES = np.arange(1.0, 11.0)
@@ -21,47 +27,70 @@ def stretches(first, last):
                 yield slice(start, stop + 1)
 
 
+def counted_together(runs):
+    """The first and last place of what each count speaks of."""
+    starts = np.append(0, runs.ends[:-1] + 1)[runs.counted]
+    return list(pairwise([*starts.tolist(), int(runs.ends[-1]) + 1]))
+
+
 def tables_that_look_alike(places, most, minimum, cuts):
     """All small tables by what is sent of them: where runs end, and how many records they hold."""
     alike = defaultdict(list)
     for table in product(range(most + 1), repeat=places):
         if sum(table) >= minimum:
-            ends = merged_ends(table, minimum, cuts=cuts)
-            counts = np.add.reduceat(table, np.append(0, ends[:-1] + 1))
-            alike[tuple(ends.tolist()), tuple(counts.tolist())].append(table)
-    return {sent: tables for sent, tables in alike.items() if max(sent[1]) <= most}
+            runs = merged_runs(table, minimum, cuts=cuts)
+            together = counted_together(runs)
+            counts = tuple(sum(table[start:stop]) for start, stop in together)
+            sent = tuple(runs.ends.tolist()), tuple(runs.counted.tolist()), counts
+            alike[sent].append((together, table))
+    return {sent: tables for sent, tables in alike.items() if max(sent[2]) <= most}
 
 
 @pytest.mark.parametrize(
-    ("places", "most", "minimum"), [(3, 8, 3), (4, 6, 2), (4, 7, 3), (5, 5, 3), (4, 8, 4)]
+    ("places", "most", "minimum"), [(3, 9, 3), (4, 7, 2), (4, 8, 3), (5, 6, 3), (3, 11, 4)]
 )
 @pytest.mark.parametrize("cut", [0, 1, 2])
 def test_whoever_knows_the_rule_can_narrow_down_no_count_inside_a_run(places, most, minimum, cut):
-    """Of what lies inside a run, as many numbers remain possible as the minimum is."""
+    """Of what is counted together, as many numbers remain possible as the minimum is."""
     for cuts in combinations(range(1, places), cut):
-        for (ends, _), tables in tables_that_look_alike(places, most, minimum, cuts).items():
-            for before, last in pairwise((-1, *ends)):
-                for part in stretches(before + 1, last):
-                    assert len({sum(table[part]) for table in tables}) >= minimum
+        for tables in tables_that_look_alike(places, most, minimum, cuts).values():
+            for start, stop in tables[0][0]:
+                for part in stretches(start, stop - 1):
+                    assert len({sum(table[part]) for _, table in tables}) >= minimum
 
 
 @pytest.mark.parametrize("minimum", [2, 5, 11])
-def test_every_run_holds_the_minimum_and_none_could_end_earlier(minimum):
+def test_every_count_is_large_and_most_of_it_is_at_the_highest_point(minimum):
     random = np.random.default_rng(minimum)
     for _ in range(300):
-        sizes = random.integers(0, 2 * minimum, random.integers(1, 12))
-        ends = merged_ends(sizes, minimum)
-        counts = np.add.reduceat(sizes, np.append(0, ends[:-1] + 1))
+        sizes = random.integers(0, 3 * minimum, random.integers(1, 12))
+        runs = merged_runs(sizes, minimum)
+        counts = [sizes[start:stop].sum() for start, stop in counted_together(runs)]
 
-        assert ends[-1] == sizes.size - 1
-        assert counts.min() >= min(minimum, sizes.sum())
-        shortened = counts[:-1] - sizes[ends[:-1]]
-        assert (shortened < minimum).all()
+        assert runs.ends[-1] == sizes.size - 1
+        assert min(counts) >= min(minimum, sizes.sum())
+        for first, end, told in zip(
+            np.append(0, runs.ends[:-1] + 1), runs.ends, runs.counted, strict=True
+        ):
+            alone = sizes[first:end].sum() if told else sizes[first : end + 1].sum()
+            last = end == sizes.size - 1
+            whole = sizes[first : end + 1].sum()
+
+            assert alone < minimum or (last and whole < 2 * minimum - 1)
 
 
 def test_without_a_minimum_every_place_is_a_run():
-    assert merged_ends([0, 3, 0], 1).tolist() == [0, 1, 2]
-    assert merged_ends([0, 0], 5).tolist() == [1]
+    assert merged_runs([0, 3, 0], 1).ends.tolist() == merged_ends([0, 3, 0], 1).tolist()
+    assert merged_runs([0, 3, 0], 1).ends.tolist() == [0, 1, 2]
+    assert merged_runs([0, 0], 5).ends.tolist() == merged_ends([0, 0], 5).tolist() == [1]
+
+
+def test_what_is_left_over_hides_no_large_count():
+    """Four hundred records at the first decile are seen there, whoever else is above."""
+    merged = merge_counts(DECILES, [400, 6, 0, 0, 0, 0, 0, 0, 0, 1], Disclosure())
+
+    assert merged.values.tolist() == [1, 10]
+    assert merged.counts == (407, None)
 
 
 def test_a_run_obeys_both_rules():
@@ -77,8 +106,8 @@ def test_runs_end_at_thresholds_where_that_is_possible():
 
     assert plain.values.tolist() == [1, 2, 3, 5, 6, 8, 10]
     assert plain.above == ()
-    assert cut.values.tolist() == [1, 2, 4, 5, 6, 8, 10]
-    assert cut.counts.tolist() == [30, 30, 35, 30, 30, 34, 32]
+    assert cut.values.tolist() == [1, 2, 3, 4, 5, 6, 8, 10]
+    assert cut.counts == (30, 30, 35, None, 30, 30, 34, 32)
     assert cut.above == (126, 66)
 
 
@@ -86,7 +115,16 @@ def test_a_threshold_inside_a_run_is_not_sent():
     merged = merge_counts(DECILES[:4], [30, 4, 30, 30], Disclosure(), thresholds=[2, 3])
 
     assert merged.values.tolist() == [1, 3, 4]
+    assert merged.counts == (30, 34, 30)
     assert merged.above == (64, None)
+
+
+def test_a_threshold_below_what_is_left_over_is_not_sent():
+    merged = merge_counts(DECILES[:4], [30, 30, 30, 4], Disclosure(), thresholds=[4])
+
+    assert merged.values.tolist() == [1, 2, 3, 4]
+    assert merged.counts == (30, 30, 34, None)
+    assert merged.above == (None,)
 
 
 def test_counts_at_thresholds_are_sums_of_runs():
@@ -98,11 +136,12 @@ def test_counts_at_thresholds_are_sums_of_runs():
         )
         merged = merge_counts(DECILES, records, Disclosure(), thresholds=thresholds)
         for threshold, sent in zip(thresholds, merged.above, strict=True):
-            runs = merged.counts[merged.values >= threshold].sum()
+            counted = zip(merged.values, merged.counts, strict=True)
+            runs = sum(count or 0 for value, count in counted if value >= threshold)
 
             assert sent in (None, records[threshold <= DECILES].sum())
             assert sent in (None, runs)
-        assert merged.counts.sum() == records.sum()
+        assert sum(count or 0 for count in merged.counts) == records.sum()
 
 
 def test_without_rules_every_point_and_every_threshold_is_sent():
@@ -111,7 +150,7 @@ def test_without_rules_every_point_and_every_threshold_is_sent():
     )
 
     assert merged.values.tolist() == DECILES.tolist()
-    assert merged.counts.tolist() == [1, 0, 2, 0, 0, 0, 5, 0, 0, 1]
+    assert merged.counts == (1, 0, 2, 0, 0, 0, 5, 0, 0, 1)
     assert merged.above == (8, 1, 1)
 
 
@@ -129,7 +168,7 @@ def test_weights_are_sent_and_the_records_that_they_amount_to_are_counted():
 
     assert counted_sizes([20, 20, 40, 12], weights, 54.0).tolist() == [1, 1, 40, 12]
     assert merged.values.tolist() == [3, 4]
-    assert merged.counts.tolist() == [42.0, 12.0]
+    assert merged.counts == (42.0, 12.0)
 
 
 def test_eleven_light_records_are_eleven_in_spite_of_floats():
@@ -137,7 +176,7 @@ def test_eleven_light_records_are_eleven_in_spite_of_floats():
     effective = float(weights.sum() ** 2 / (weights**2).sum())
 
     assert effective < 11
-    assert merged_ends(counted_sizes([11, 11], [1.1, 1.1], 2 * effective), 11).tolist() == [0, 1]
+    assert merged_runs(counted_sizes([11, 11], [1.1, 1.1], 2 * effective), 11).counted.all()
 
 
 @pytest.mark.parametrize(("minimum", "thresholds", "most"), [(3, 1, 10), (3, 2, 8), (4, 3, 6)])

@@ -123,6 +123,9 @@ REFUSED = {
     "counts among quantiles": encoded(with_cell(counts=[10, 15, 15])),
     "no counts where they are the kind": encoded({**document(), "kind": "counts"}),
     "counts that are a number": encoded(counted(counts=40)),
+    "no counts at all": encoded(counted(counts=[])),
+    "a run without a count first": encoded(counted(counts=[None, 25, 15])),
+    "two runs without a count": encoded(counted(counts=[40, None, None])),
     "a negative number among the counts": encoded(counted(counts=[-1, 26, 15])),
     "fewer counts than values": encoded(counted(counts=[20, 20])),
     "counts of another sum": encoded(counted(counts=[10, 15, 14])),
@@ -284,14 +287,18 @@ def test_a_weighted_cell_says_what_its_weights_amount_to():
     assert cell.mean_square_error == mean_cell(count=30).to_cell(means()).mean_square_error
 
 
-def test_the_records_of_a_run_of_scores_are_put_in_its_middle():
-    cell = counted_cell().to_cell(counting())
+def test_a_cell_of_counts_says_where_its_records_are():
+    """Of 15 at scores 2 and 3, ten may be at 2; the 14 above the threshold may be anywhere there."""
+    cell = counted_cell().to_cell(counting(thresholds=[5], levels=9))
+    cut = counted_cell().to_cell(counting())
 
-    assert cell.kind == "counts"
-    assert cell.values.tolist() == [1.0, 2.5, 4.5]
-    assert cell.value_error.tolist() == [0.0, 0.5, 0.5]
-    assert cell.masses.tolist() == [11, 15, 14]
-    assert cell.above == {4.0: 14}
+    assert (cell.kind, cell.count) == ("counts", 40)
+    assert cell.values.tolist() == [1.0, 2.5, 3.0, 4.25]
+    assert cell.masses.tolist() == [11, 10, 5, 14]
+    assert cell.value_error.tolist() == [0.0, 0.5, 0.0, 0.75]
+    assert cut.values.tolist() == [1.0, 2.5, 4.25]
+    assert cut.masses.tolist() == [11, 15, 14]
+    assert cut.above == {4.0: 14}
 
 
 def test_runs_without_records_are_no_part_of_a_law():

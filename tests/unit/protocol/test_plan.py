@@ -117,6 +117,10 @@ WRONG = {
         "groups": list(range(1000)),
         "privacy": {"mode": "dp", "epsilon": 1, "bins": 4096},
     },
+    "more bins than scores": {
+        "score_step": 0.1,
+        "privacy": {"mode": "dp", "epsilon": 1, "bins": 12},
+    },
     "a budget below epsilon": {"privacy": {"mode": "dp", "epsilon": 1, "budget": 0.5}},
     "a threshold without sums": {"privacy": {"mode": "dp", "epsilon": 1, "threshold": 3}},
     "a dose without sums": {"privacy": {"mode": "dp", "epsilon": 1, "dose": "full"}},
@@ -363,3 +367,29 @@ def test_a_cell_has_as_many_values_as_levels_or_as_points():
     assert plan().most_values == 3
     assert plan(score_step=0.1, sketch="counts").most_values == 11
     assert plan(score_step=0.1).most_values == 3
+
+
+@pytest.mark.parametrize(
+    ("terms", "edges"),
+    [
+        ({}, [1.5, 2.5, 3.5, 4.5]),
+        ({"bins": 2}, [2.5]),
+        ({"bins": 3}, [1.5, 3.5]),
+        ({"edges": [2, 3.5]}, [2.0, 3.5]),
+    ],
+)
+def test_bins_of_a_score_on_a_grid_meet_between_its_points(terms, edges):
+    private = {"mode": "dp", "epsilon": 1, **terms}
+    built = plan(score_range=(1, 5), score_step=1, privacy=private)
+
+    assert built.grid.edges.tolist() == edges
+    assert built.privacy.bins == len(edges) + 1
+    assert fp.Plan.from_toml(built.to_toml()) == built
+
+
+def test_a_fine_grid_has_as_many_bins_as_the_rule_says():
+    built = plan(score_step=0.001, privacy={"mode": "dp", "epsilon": 1})
+    held = np.histogram(built.score_points, bins=built.grid.bounds)[0]
+
+    assert built.privacy.bins == 32
+    assert set(held.tolist()) == {31, 32}

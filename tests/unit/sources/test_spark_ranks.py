@@ -69,6 +69,7 @@ def together(names):
     return [{"z": score, "race": name} for name in names for score in map(float, _SCORES[name])]
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("levels", [1, 50])
 def test_the_bits_are_those_of_numpy(kind, levels):
@@ -110,6 +111,7 @@ def columns_of(rows):
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+@pytest.mark.slow
 @every_kind
 def test_cells_that_hold_many_records_are_cut_again(kind, monkeypatch):
     """Here as if a hundred records were many; the answer is the same."""

@@ -267,6 +267,7 @@ def test_names_that_look_like_statements_stay_names(tmp_path):
     assert count(records) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.database
 def test_memory_does_not_grow_with_the_table():
     """With no memory to hold records, PostgreSQL's rows are read twice in chunks."""

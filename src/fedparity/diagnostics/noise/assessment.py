@@ -8,7 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from fedparity.diagnostics.assessment import Assessment, DisparityAssessment, assess_pairs
+from fedparity.diagnostics.assessment import (
+    Assessment,
+    Bounds,
+    DisparityAssessment,
+    assess_pairs,
+)
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
@@ -29,6 +34,7 @@ from fedparity.diagnostics.local import LocalAudit, local_audits
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.diagnostics.noise.redraws import redrawn_measures
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
@@ -53,17 +59,22 @@ class NoisyDisparityAssessment(DisparityAssessment):
     binning: float
     """How much the disparity changes with half as many bins; 0 where bins are points."""
 
-    @property
-    def combined(self) -> Interval:
-        """What the population could be: the interval, which counts noise and bins already."""
-        return self.interval
+    @staticmethod
+    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:  # noqa: ARG004
+        """Return the interval as it is: it counts noise and bins already."""
+        return interval
 
-    @property
-    def combined_all(self) -> Interval:
-        """The same if records that nobody described are counted: as much as they move the raw data's."""
-        below = max(0.0, self.certificate.lower - self.outer.lower)
-        above = max(0.0, self.outer.upper - self.certificate.upper)
-        return Interval(max(0.0, self.interval.lower - below), self.interval.upper + above)
+    @staticmethod
+    def with_all(
+        interval: Interval,
+        value: float,  # noqa: ARG004
+        certificate: Bounds,
+        outer: Bounds,
+    ) -> Interval:
+        """Return the interval, moved as far as records that nobody described move the raw data's."""
+        below = max(0.0, certificate.lower - outer.lower)
+        above = max(0.0, outer.upper - certificate.upper)
+        return Interval(max(0.0, interval.lower - below), interval.upper + above)
 
 
 def assess_noisy(
@@ -74,6 +85,7 @@ def assess_noisy(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
     redraws: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -106,6 +118,9 @@ def assess_noisy(
     certificate = _certificate(
         length(found.disparity, noise["disparity"], inside=inside).interval, reader
     )
+    certain = partial(
+        certify, federation, score_range=score_range, order=method.order, trim=method.trim
+    )
     disparity = length(found.disparity, joint["disparity"], inside=inside)
     selection = _interval(
         parts.selection, joint["selection"], float(hidden["selection"]), confidence
@@ -116,7 +131,14 @@ def assess_noisy(
             corrected=disparity.corrected,
             interval=disparity.interval,
             certificate=certificate,
-            outer=_outer(certificate, federation, method, score_range, unseen),
+            outer=certificate
+            if not unseen
+            else _outer(
+                certificate,
+                certain(),
+                certain(unseen=unseen, unseen_total=unseen_total),
+                reader,
+            ),
             p_value=p_value(disparity.value, joint["disparity"].null),
             null=tuple(np.sort(joint["disparity"].null).tolist()),
             binning=inside,
@@ -165,31 +187,29 @@ def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict
 
 def _certificate(interval: Interval, reader: HistogramReader) -> Certificate:
     """What the raw data could be, inside what any data can be."""
-    width = reader.grid.high - reader.grid.low
-    widest = width**reader.order / (2 if reader.order == 1 else 4)
-    return Certificate(lower=interval.lower, upper=min(widest, interval.upper))
+    return Certificate(lower=interval.lower, upper=min(_widest(reader), interval.upper))
 
 
 def _outer(
-    certificate: Certificate,
-    federation: Federation,
-    method: Method,
-    score_range: tuple[float, float],
-    unseen: Mapping[Group, float] | None,
+    certificate: Certificate, known: Certificate, wider: Certificate, reader: HistogramReader
 ) -> Certificate:
-    """The certificate, moved as far as records that nobody described can move any disparity."""
-    if not unseen:
-        return certificate
-    known = certify(federation, score_range=score_range, order=method.order, trim=method.trim)
-    wider = certify(
-        federation, score_range=score_range, order=method.order, trim=method.trim, unseen=unseen
-    )
-    low, high = score_range
-    widest = (high - low) ** method.order / (2 if method.order == 1 else 4)
+    """The certificate, moved as far as records that nobody described can move any disparity.
+
+    They move that of the histograms themselves from ``known`` to ``wider``; where they can undo
+    it altogether, they can undo this one too.
+    """
+    below = max(0.0, known.lower - wider.lower) if wider.lower else certificate.lower
+    above = max(0.0, wider.upper - known.upper)
     return Certificate(
-        lower=max(0.0, certificate.lower - max(0.0, known.lower - wider.lower)),
-        upper=min(widest, certificate.upper + max(0.0, wider.upper - known.upper)),
+        lower=max(0.0, certificate.lower - below),
+        upper=min(_widest(reader), certificate.upper + above),
     )
+
+
+def _widest(reader: HistogramReader) -> float:
+    """The largest disparity that scores in the range allow."""
+    width = reader.grid.high - reader.grid.low
+    return width**reader.order / (2 if reader.order == 1 else 4)
 
 
 def _terms(federation: Federation, method: Method) -> dict[str, float]:
@@ -266,7 +286,7 @@ _WORDS = {
 
 def _noise_words(
     terms: Mapping[str, float], noise: Mapping[str, Draws], confidence: float
-) -> tuple[str, ...]:
+) -> tuple[AuditWarning, ...]:
     """A sentence that names the terms which noise alone could have made."""
     lost = []
     for name, value in terms.items():
@@ -278,7 +298,8 @@ def _noise_words(
     if not lost:
         return ()
     named = " and ".join([", ".join(lost[:-1]), lost[-1]] if len(lost) > 1 else lost)
-    return (f"the noise alone could have made {named}: do not read size or sign.",)
+    words = f"the noise alone could have made {named}: do not read size or sign."
+    return (AuditWarning(code="noise_alone", text=words),)
 
 
 def _default(histograms: NoisyHistograms) -> int:

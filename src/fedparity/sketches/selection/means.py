@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 
-from fedparity.errors import MagnitudeError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.selection.runs import Cut, Runs
@@ -41,10 +41,10 @@ class BinMeans:
         squares : int
             The sum of mass times squared score, in 2^-2148 times the unit of masses.
 
-        Raises
-        ------
-        MagnitudeError
-            If no float is so large.
+        Returns
+        -------
+        float
+            Infinite if no float is so large, of which scores below 1e154 in size are far.
         """
         levels = len(self.moments)
         between = sum(moment * moment for moment in self.moments)
@@ -82,7 +82,7 @@ def _quotient(numerator: int, denominator: int) -> float:
     try:
         return numerator / denominator
     except OverflowError:
-        raise MagnitudeError.overflow("a square of scores") from None
+        return math.inf
 
 
 def means_between(

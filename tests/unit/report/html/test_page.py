@@ -30,7 +30,7 @@ def test_the_verdict_is_a_word_and_a_shape(verdict):
 @pytest.mark.parametrize("name", [*named_audits()])
 def test_the_first_screen_answers_in_the_order_of_the_questions(name):
     result = named_audits()[name]
-    page = Page(html_report(result))
+    page = Page(report(name))
     said = [
         " ".join(words(each).split())
         for each in page.by_id("summary").iter()
