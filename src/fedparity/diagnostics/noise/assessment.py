@@ -13,6 +13,7 @@ from fedparity.diagnostics.assessment import (
     Bounds,
     DisparityAssessment,
     assess_pairs,
+    part_intervals,
 )
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
@@ -22,7 +23,6 @@ from fedparity.diagnostics.decomposition import Decomposition, decompose
 from fedparity.diagnostics.intervals import (
     Interval,
     basic_interval,
-    interval_of_difference,
     p_value,
 )
 from fedparity.diagnostics.length_assessment import (
@@ -111,7 +111,7 @@ def assess_noisy(
         )
         for sampled in (False, True)
     )
-    found, parts = estimate(federation, method), attribute(federation, method)
+    found = estimate(federation, method)
     hidden = binning_errors(histograms, reader)
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = float(hidden["disparity"])
@@ -122,9 +122,6 @@ def assess_noisy(
         certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
     disparity = length(found.disparity, joint["disparity"], inside=inside)
-    selection = _interval(
-        parts.selection, joint["selection"], float(hidden["selection"]), confidence
-    )
     return Assessment(
         disparity=NoisyDisparityAssessment(
             value=disparity.value,
@@ -147,12 +144,13 @@ def assess_noisy(
             found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
         ),
         pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
-        attribution={
-            "selection": selection,
-            "within": interval_of_difference(
-                disparity.value, disparity.interval, parts.selection, selection
-            ),
-        },
+        attribution=part_intervals(
+            attribute(federation, method),
+            joint,
+            disparity,
+            confidence,
+            inside={name: float(hidden[name]) for name in ("selection", "within")},
+        ),
         local=_local(
             local_audits(federation, method), length, joint["local"], hidden["local"], histograms
         ),
@@ -218,12 +216,6 @@ def _terms(federation: Federation, method: Method) -> dict[str, float]:
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
     return {**values, "selection": parts.selection, "within": parts.within}
-
-
-def _interval(value: float, draws: Draws, inside: float, confidence: float) -> Interval:
-    """The interval of a measure of any sign."""
-    lower, upper = basic_interval(value, float(draws.base), draws.values, confidence)
-    return Interval(lower - inside, upper + inside)
 
 
 def _pairs(
