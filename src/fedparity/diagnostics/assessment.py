@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fedparity.diagnostics.attribution import attribute
+from fedparity.diagnostics.attribution import Attribution, attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap, default_redraws
 from fedparity.diagnostics.cautions import cautions
 from fedparity.diagnostics.certificate import Certificate, certify
@@ -43,6 +43,8 @@ __all__ = [
     "PairAssessment",
     "Verdict",
     "assess",
+    "assess_pairs",
+    "part_intervals",
 ]
 
 _TINY = 1e-300
@@ -222,7 +224,7 @@ def assess(
             method.order,
             inside=inside.disparity / max(found.disparity, _TINY),
         ),
-        attribution=_part_intervals(federation, method, draws, disparity, confidence),
+        attribution=part_intervals(attribute(federation, method), draws, disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
@@ -268,23 +270,24 @@ def _rooted(interval: Interval, value: float, order: int) -> Interval:
     return Interval(min(lower, value), max(upper, value))
 
 
-def _part_intervals(
-    federation: Federation,
-    method: Method,
+def part_intervals(
+    parts: Attribution,
     draws: Mapping[str, Draws],
     disparity: LengthAssessment,
     confidence: float,
+    *,
+    inside: Mapping[str, float] | None = None,
 ) -> dict[str, Interval]:
-    """The intervals of the two parts, which add up to the disparity.
+    """Return the intervals of the two parts of a disparity, which add up to it.
 
     The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
-    as skewed as the disparity is.
+    as skewed as the disparity is. ``inside`` is what the sketches leave open of each part.
     """
-    parts = attribute(federation, method)
     values = {"selection": parts.selection, "within": parts.within}
     smaller, larger = sorted(values, key=lambda name: abs(values[name]))
-    own = draws[smaller]
-    interval = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    own, open_ = draws[smaller], 0.0 if inside is None else inside[smaller]
+    lower, upper = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    interval = Interval(lower - open_, upper + open_)
     found = {
         smaller: interval,
         larger: interval_of_difference(

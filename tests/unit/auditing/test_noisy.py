@@ -145,7 +145,6 @@ def test_a_missing_silo_and_a_withheld_cell_widen_the_outer_bounds():
     assert found.silos_missing == ("west",)
     assert found.silos[1].withheld
     assert found.disparity.outer.upper > found.disparity.certificate.upper
-    assert found.disparity.combined.upper > found.disparity.interval.upper
     assert found.unseen["A"] >= 900 + 11
 
 
@@ -198,6 +197,77 @@ def test_bounds_at_a_threshold_hold_for_the_raw_data():
             held += each.rate.lower <= rates[each.group] <= each.rate.upper
 
     assert held >= 38
+
+
+@pytest.mark.parametrize("redraws", [0, -1, 1, 19, 100.0, True, "100"])
+def test_too_few_redraws_are_refused(redraws):
+    plan, data = asked(), table(600)
+
+    with pytest.raises(fp.OptionError, match="whole number of at least 20"):
+        audited(plan, data, redraws=redraws)
+
+
+def deciles(rows=3000, seed=0):
+    """Whole scores from 1 to 10, group B higher."""
+    random = np.random.default_rng(seed)
+    group = random.choice(["A", "B"], rows)
+    score = 1 + random.binomial(9, np.where(group == "A", 0.35, 0.45)).astype(float)
+    return {"score": score, "group": group, "silo": random.choice(SILOS, rows)}
+
+
+def asked_of_deciles(**changes):
+    privacy = {"epsilon": 1.0, "mode": "dp", **changes.pop("privacy", {})}
+    return fp.Plan(
+        title="Deciles",
+        groups=("A", "B"),
+        score_range=(1, 10),
+        score_step=1,
+        silos=SILOS,
+        privacy=privacy,
+        **changes,
+    )
+
+
+@pytest.mark.usefixtures("silent")
+@pytest.mark.parametrize(("order", "estimator"), [(1, "exact"), (2, "exact"), (2, "grid")])
+def test_without_noise_deciles_are_measured_exactly(order, estimator):
+    """A bin is a score: nothing is smeared over the range, whatever the estimator of the plan."""
+    data = deciles()
+    scores, labels = data["score"], data["group"]
+
+    found = audited(asked_of_deciles(order=order, estimator=estimator), data)
+
+    exact = fp.disparity(scores, sensitive_features=labels, order=order)
+    assert found.disparity.value == pytest.approx(exact, rel=1e-9)
+    assert found.heterogeneity.value == pytest.approx(
+        fp.heterogeneity(scores, sensitive_features=labels, order=order), rel=1e-9
+    )
+    for each in found.groups:
+        assert each.mean == pytest.approx(scores[labels == each.group].mean(), rel=1e-12)
+    for each in found.at_threshold(5).groups:
+        assert each.rate.value == pytest.approx(np.mean(scores[labels == each.group] >= 5))
+
+
+def test_bounds_of_deciles_at_a_threshold_hold_for_the_raw_data():
+    """At 95 %, in 20 audits: all but a few of the true rates lie in their brackets."""
+    data = deciles()
+    rates = {g: float(np.mean(data["score"][data["group"] == g] >= 5)) for g in "AB"}
+    held, widths = 0, []
+    for _ in range(20):
+        for each in audited(asked_of_deciles(), data, redraws=20).at_threshold(5).groups:
+            held += each.rate.lower <= rates[each.group] <= each.rate.upper
+            widths.append(each.rate.upper - each.rate.lower)
+
+    assert held >= 38
+    assert np.mean(widths) < 0.15  # a whole decile more would be 0.25
+
+
+def test_a_score_between_deciles_is_refused():
+    data = deciles()
+    data["score"][7] += 0.5
+
+    with pytest.raises(fp.ScoreError, match="points of the plan's grid"):
+        audited(asked_of_deciles(), data)
 
 
 def test_rank_errors_hold_in_all_cells_at_once_and_are_not_idle():
