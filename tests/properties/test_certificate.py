@@ -88,10 +88,10 @@ def test_every_split_of_hidden_records_between_the_ends(counts, kind, order):
         scores, groups=groups, silos=[1] * len(scores), levels=of_b, kind=kind
     )
     outer = fp.certify(federation, score_range=(0, 1), order=order, unseen={"a": hidden})
-    for count in range(hidden + 1):
-        for top in range(count + 1):
-            everyone = [*scores, *[1.0] * top, *[0.0] * (count - top)]
-            of = [*groups, *["a"] * count]
+    for number in range(hidden + 1):
+        for top in range(number + 1):
+            everyone = [*scores, *[1.0] * top, *[0.0] * (number - top)]
+            of = [*groups, *["a"] * number]
 
             assert fp.disparity(everyone, sensitive_features=of, order=order) in outer
 

@@ -45,7 +45,9 @@ def size(result: AuditResult) -> str:
     """Return what was measured, and how, in one line."""
     plan = result.plan
     held = f"{plan.levels} levels, {plan.sketch} sketches"
-    if plan.sketch == "histogram":
+    if plan.sketch == "counts":
+        held = "counts at every score"
+    elif plan.sketch == "histogram":
         held = f"histograms of {plan.levels} bins"
     return (
         f"{silos_words(result)}, {len(result.groups)} groups, {records_words(result)}; "

@@ -92,9 +92,14 @@ def _verdict_sentence(result: AuditResult, whom: str, verdict: Verdict, ends: In
 
 
 def set_aside_words(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for every group that no silo released."""
-    return tuple(
-        f"{short(group_words(each.group))}: no silo released it ({each.known}). It is in no "
-        "estimate, and counts in what holds for all."
-        for each in result.set_aside
+    """Return a line for every group that no silo released, and what that means."""
+    if not result.set_aside:
+        return ()
+    they = "It is" if len(result.set_aside) == 1 else "They are"
+    return (
+        *(
+            f"{short(group_words(each.group))}: no silo released it ({each.known})."
+            for each in result.set_aside
+        ),
+        f"{they} in no estimate, and counted in what holds for all.",
     )
