@@ -52,6 +52,7 @@ __all__ = [
     "LengthAssessment",
     "LocalAudit",
     "MagnitudeError",
+    "Magnitudes",
     "MassError",
     "MasterBound",
     "MessageError",
@@ -116,6 +117,7 @@ __all__ = [
     "likely_master_bound",
     "linear_disparity",
     "local_audits",
+    "magnitudes",
     "master_bound",
     "midpoints",
     "mixture",
@@ -150,6 +152,7 @@ _HOMES = {
     "diagnostics.intervals": "Interval",
     "diagnostics.ks_distance": "ks_distance",
     "diagnostics.local": "LocalAudit local_audits",
+    "diagnostics.magnitudes": "Magnitudes magnitudes",
     "diagnostics.master_bound": "MasterBound likely_master_bound master_bound",
     "diagnostics.planning.detection": "DetectableDisparity detectable_disparity",
     "diagnostics.planning.privacy": "PrivacyPlan plan_privacy",
@@ -226,6 +229,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.intervals import Interval
     from fedparity.diagnostics.ks_distance import ks_distance
     from fedparity.diagnostics.local import LocalAudit, local_audits
+    from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
     from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
     from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
     from fedparity.diagnostics.planning.privacy import PrivacyPlan, plan_privacy
