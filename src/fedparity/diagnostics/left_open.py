@@ -36,11 +36,17 @@ class LeftOpen(NamedTuple):
 def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]) -> LeftOpen:
     """Return how far measures of other reconstructions are from those of the one that is used.
 
-    Counts leave nothing open. The laws through quantiles are those of the redraws; their
-    estimates read the staircase.
+    Counts leave nothing open but for those that were merged, which may lie on both sides of where they
+    are put. The laws through quantiles are those of the redraws; their estimates read the staircase.
     """
     if federation.kind == "counts":
-        return LeftOpen(0.0, 0.0)
+        if not federation.value_errors.any():
+            return LeftOpen(0.0, 0.0)
+        put, apart = (
+            _measures(each, method, reconstruct=False)
+            for each in (federation, _on_both_sides(federation))
+        )
+        return LeftOpen(*(abs(here - there) for here, there in zip(put, apart, strict=True)))
     staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "quantile":
         base = LeftOpen(*(float(draws[name].base) for name in LeftOpen._fields))
@@ -54,6 +60,19 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
             for here, there, rough in zip(used, other, staircase, strict=True)
         )
     )
+
+
+def _on_both_sides(federation: Federation) -> Federation:
+    """Half of the records of every merged count halfway down to where they may be, half of them up."""
+    cells = {}
+    for label, cell in federation.cells.items():
+        reach = np.broadcast_to(cell.value_error, cell.levels) / 2
+        values = np.concatenate((cell.values - reach, cell.values + reach))
+        order = np.argsort(values, kind="stable")
+        cells[label] = replace(
+            cell, values=values[order], masses=np.tile(cell.masses, 2)[order], value_error=0.0
+        )
+    return Federation.from_cells(cells, groups=federation.groups)
 
 
 def _measures(federation: Federation, method: Method, *, reconstruct: bool) -> LeftOpen:
