@@ -73,9 +73,7 @@ def test_it_counts_in_what_holds_for_all(found):
     """It may be anywhere, so two groups may be as far apart as the range is wide."""
     scores, groups, _ = table()
     truth = fp.disparity(scores, sensitive_features=groups)
-    apart = fp.wasserstein(
-        *(fp.Law.from_scores(scores[groups == group]) for group in ("A", "C"))
-    )
+    apart = fp.wasserstein(*(fp.Law.from_scores(scores[groups == group]) for group in ("A", "C")))
     worst, disparity = found.magnitudes.worst_pair, found.disparity
 
     assert disparity.outer.lower <= truth <= disparity.outer.upper
