@@ -24,6 +24,7 @@ from fedparity.functionals.disparity import spread
 __all__ = ["LeftOpen", "left_open"]
 
 _OF_STAIRCASE = 0.05
+_TINY = 1e-300
 
 
 class LeftOpen(NamedTuple):
@@ -46,7 +47,11 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
             _measures(each, method, reconstruct=False)
             for each in (federation, _on_both_sides(federation))
         )
-        return LeftOpen(*(abs(here - there) for here, there in zip(put, apart, strict=True)))
+        disparity = abs(put.disparity - apart.disparity)
+        share = disparity / max(put.disparity, _TINY)
+        # Distribution functions hardly tell the two apart, quantile functions do.
+        other = max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
+        return LeftOpen(disparity, other)
     staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "quantile":
         base = LeftOpen(*(float(draws[name].base) for name in LeftOpen._fields))
@@ -63,10 +68,10 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
 
 
 def _on_both_sides(federation: Federation) -> Federation:
-    """Half of the records of every merged count halfway down to where they may be, half of them up."""
+    """Half of the records of every merged count as low as they may be, half of them as high."""
     cells = {}
     for label, cell in federation.cells.items():
-        reach = np.broadcast_to(cell.value_error, cell.levels) / 2
+        reach = np.broadcast_to(cell.value_error, cell.levels)
         values = np.concatenate((cell.values - reach, cell.values + reach))
         order = np.argsort(values, kind="stable")
         cells[label] = replace(
