@@ -213,6 +213,20 @@ def test_bin_means_alone_leave_open_what_falls_like_a_square():
         assert wide / narrow > 2.8
 
 
+@pytest.mark.parametrize("kind", ["mean", "quantile", "counts"])
+def test_a_mean_that_no_float_holds_is_certified_as_rounded(kind):
+    """Half way between two floats: the mean of the cell is off by half a spacing."""
+    spacing = float(np.spacing(1e12))
+    scores = 1e12 + spacing * np.array([0, 1, 1000, 1000])
+    groups = ["a", "a", "b", "b"]
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=[1] * 4, levels=1, kind=kind
+    )
+    certificate = fp.certify(federation, score_range=(1e12, 1e12 + 1))
+
+    assert fp.disparity(scores, sensitive_features=groups) in certificate
+
+
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("levels", [20, 100])
 def test_mean_squares_narrow_the_certificate(order, levels):
