@@ -127,10 +127,6 @@ def test_a_silo_with_one_group_has_no_local_interval():
 def test_warnings_name_what_makes_the_numbers_weak():
     small = federation(0, size=300)
     few = fp.assess(small, score_range=(0, 1), redraws=30)
-    weighted = fp.Federation.from_scores(
-        [0.1, 0.2, 0.3, 0.4], groups="aabb", silos=[1] * 4, levels=2, weights=[0.5, 1.5, 1.0, 2.5]
-    )
-
     tied = fp.Federation.from_scores(
         np.maximum(np.random.default_rng(0).normal(size=800), 0.0),
         groups=np.arange(800) % 2,
@@ -138,12 +134,11 @@ def test_warnings_name_what_makes_the_numbers_weak():
         levels=50,
     )
 
-    assert "fewer than 100 records" in few.warnings[0]
+    assert "fewer than 100 records" in few.warnings[0].text
     assert (
         "one score holds more than 25%"
-        in fp.assess(tied, score_range=(0, 5), redraws=30).warnings[0]
+        in fp.assess(tied, score_range=(0, 5), redraws=30).warnings[0].text
     )
-    assert "weights" in fp.assess(weighted, score_range=(0, 1), redraws=30).warnings[1]
     assert fp.assess(federation(0), score_range=(0, 1), redraws=30).warnings == ()
 
 

@@ -43,15 +43,15 @@ def test_without_a_plan_nothing_is_withheld_and_the_result_says_where_its_range_
     assert found.plan.score_range == (0.1, 0.9)
     assert found.guarantee["minimum_cell"] == 1
     assert all(not silo.withheld for silo in found.silos)
-    assert "score range was taken from the data" in found.warnings[0]
-    assert "0.1" not in found.warnings[0]
+    assert "score range was taken from the data" in found.warnings[0].text
+    assert "0.1" not in found.warnings[0].text
 
 
 def test_a_range_that_is_given_is_used_without_a_warning():
     found = simulated(table(), score_range=(0, 1))
 
     assert found.plan.score_range == (0, 1)
-    assert not any("range" in warning for warning in found.warnings)
+    assert not any("range" in warning.text for warning in found.warnings)
 
 
 def test_groups_and_silos_are_in_the_order_of_their_labels():
@@ -114,7 +114,7 @@ def test_keys_of_a_plan_are_left_out_and_the_result_says_so():
 
     found = under_plan(table(), plan)
 
-    assert "keys of the plan were left out" in found.warnings[0]
+    assert "keys of the plan were left out" in found.warnings[0].text
     assert found.plan.digest == plan_of().digest != plan.digest
 
 
