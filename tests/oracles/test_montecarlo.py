@@ -17,10 +17,10 @@ def plain_loop(data, silos, levels):
     found = np.empty((3, len(levels)))
     columns = {"groups": data.groups, "silos": silos}
     for column, k in enumerate(levels):
-        quantiles = fp.Federation.from_scores(data.scores, levels=k, **columns)
+        quantiles = fp.Federation.from_scores(data.scores, levels=k, kind="quantile", **columns)
         means = fp.Federation.from_scores(data.scores, levels=k, kind="mean", **columns)
         exact = fp.Method(estimator="exact")
-        found[0, column] = fp.estimate(quantiles).disparity
+        found[0, column] = fp.estimate(quantiles, fp.Method(estimator="grid")).disparity
         found[1, column] = fp.estimate(quantiles, exact).disparity
         found[2, column] = fp.estimate(means, exact).disparity
     return found
