@@ -86,6 +86,7 @@ def test_a_silo_keeps_its_data_and_its_ledger_and_sends_one_file(ruled):
         ]
 
 
+@pytest.mark.slow
 def test_without_disclosure_rules_the_audit_is_algorithm_1(tmp_path):
     rows = records(lambda place: (9 + 3 * place, 21 - 3 * place), 3)
     auditor = five_silos(tmp_path, rows, *OFF, "--levels", "8")

@@ -58,7 +58,7 @@ def test_a_dash_prints(result):
 def test_the_page_and_the_sheet_are_written(folder, monkeypatch):
     """What they hold is tested where they are made."""
     for name in ("html", "pdf"):
-        made = formats.FORMATS[name]._replace(render=lambda _, name=name: name.encode())
+        made = formats.Format(lambda _, name=name: name.encode(), lambda: None, is_text=False)
         monkeypatch.setitem(formats.FORMATS, name, made)
 
     assert run("report", "result.json", "--html", "a.html", "--pdf", "a.pdf").exit_code == 0

@@ -84,6 +84,7 @@ def test_missing_silos_are_in_the_table():
     assert all(words(row[-1]) == "sent nothing" for row in absent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*named_audits()])
 def test_a_result_read_from_a_file_gives_the_same_page(name):
     """JSON sorts the names of groups; the page keeps the plan's order."""
