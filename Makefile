@@ -8,9 +8,10 @@ INSTALL := uv pip install --quiet --python $(BIN)/python
 else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports docs bench clean
+.PHONY: help demo test soak check lint types imports docs bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -18,8 +19,11 @@ help: ## list the targets
 demo: $(VENV)/.installed ## audit five synthetic hospitals and print the answer
 	@$(BIN)/fedparity demo --out build/demo
 
-test: $(VENV)/.installed-test ## run every test
-	$(BIN)/python -m pytest -n auto
+test: $(VENV)/.installed-test ## run the tests; the long ones as well: make test ALL=1
+	$(PYTEST) --tier $(if $(ALL),all,quick)
+
+soak: $(VENV)/.installed-test ## run what draws cases at random in full counts, for hours
+	$(PYTEST) --tier soak
 
 check: lint types imports ## everything that reads the code without running it
 

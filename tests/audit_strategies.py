@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from fedparity import Cell
-from fedparity.privacy.coarsening import allowed_levels, smallest_cell
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.rounding import round_values
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.releasing.release import release_records
+from fedparity.sketches.records import ArrayRecords
 
 OFF = Disclosure.off()
 
@@ -36,17 +36,12 @@ def make_message(plan: Plan, silo: str, cells: list[SketchedCell], **options: An
 
 
 def make_cell(plan: Plan, group: Any, scores: Any) -> SketchedCell:
-    """What a silo that follows the plan's rules says of these scores."""
-    rules, count = plan.disclosure, len(scores)
-    if count == 0 and rules.minimum_cell == 1:
-        return SketchedCell.empty(group)
-    if count < smallest_cell(rules, kind=plan.sketch):
-        return SketchedCell.kept_back(group, "small")
-    levels = allowed_levels(count, plan.levels, rules, kind=plan.sketch)
-    values = Cell.from_scores(scores, levels=levels, kind=plan.sketch).values
-    return SketchedCell(
-        group=group, count=count, values=round_values(values, plan.score_range, rules.rounding)
-    )
+    """What a silo that follows the plan's rules says of these scores, made by what silos use."""
+    array = np.asarray(scores, dtype=np.float64)
+    place = list(plan.groups).index(group)
+    records = ArrayRecords(tuple(plan.groups), array, np.full(array.size, place, np.uint16))
+    alone = replace(plan, silos=None, totals={}, keys={})
+    return release_records(records, plan=alone, silo="any").sketch.cells[place]
 
 
 def make_messages(plan: Plan, scores: Any, groups: Any, silos: Any) -> list[SiloSketch]:

@@ -21,6 +21,10 @@ SCHEMA = f"fedparity_test_{os.getpid()}"
 _TYPES = {"id": "BIGINT", "band": "BIGINT", "age": "BIGINT"} | dict.fromkeys(
     ("race", "sex", "note"), "VARCHAR(40)"
 )
+_SERVERS = {
+    "postgresql": ("PostgreSQL", "FEDPARITY_POSTGRES"),
+    "mysql": ("MariaDB", "FEDPARITY_MARIADB"),
+}
 _NO_BOOLEANS = "sqlite", "mysql"
 
 
@@ -38,8 +42,10 @@ def engine(url):
         with made.begin() as connection:
             connection.execute(sqlalchemy.schema.CreateSchema(SCHEMA, if_not_exists=True))
     except sqlalchemy.exc.OperationalError as error:
-        kind = made.dialect.name
-        return f"no {kind} server is reachable ({type(error.orig).__name__}): set FEDPARITY_{kind.upper()}"
+        kind, variable = _SERVERS[made.dialect.name]
+        return (
+            f"{kind} cannot be reached ({type(error.orig).__name__}): set {variable} to a server"
+        )
     atexit.register(_drop, made)
     return made
 

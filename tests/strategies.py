@@ -1,8 +1,5 @@
 """Hypothesis strategies for everything a caller can build: scores, laws, cells, federations.
 
-Importing this module loads the settings that all property tests share: no deadline, and the
-same examples on every run.
-
 Unless said otherwise the magnitudes are everyday ones (at most a thousand, with steps of a
 billionth), so that a squared difference is far from the ends of a float; ``scaled_scores`` and
 ``magnitudes`` go to those ends.
@@ -16,23 +13,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from tests.tiers import examples
 
 from fedparity import Cell, Federation, Law, Method, Weights
 
-settings.register_profile(
-    "fedparity",
-    max_examples=100,
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate, Phase.shrink),
-    print_blob=False,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("fedparity")
-
-half = settings(max_examples=50)
+half = examples(50)
 """For examples that take long to draw: several laws, or a whole federation."""
 
 # -- scores ------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ __all__ = [
     "ResultError",
     "RoundError",
     "RoundStateError",
+    "Sampled",
     "ScoreError",
     "SecureMessageError",
     "SettingsError",
@@ -155,7 +156,7 @@ _HOMES = {
     "diagnostics.planning.size": "SizePlan plan_size",
     "diagnostics.pooled_bound": "PooledBound pooled_bound",
     "diagnostics.pooled_rates": "TailReport scoring_rates tail_rates",
-    "diagnostics.rates": "GroupRate Ratio",
+    "diagnostics.rates": "GroupRate Ratio Sampled",
     "diagnostics.thresholds": "ThresholdReport at_threshold",
     "engines.in_process": "simulate",
     "errors": (
@@ -231,7 +232,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.planning.size import SizePlan, plan_size
     from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
     from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
-    from fedparity.diagnostics.rates import GroupRate, Ratio
+    from fedparity.diagnostics.rates import GroupRate, Ratio, Sampled
     from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (

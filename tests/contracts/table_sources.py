@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import random
+import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
+import pytest
 import sqlalchemy
 from tests import databases, sparks
 
@@ -256,6 +258,18 @@ SPARK = {
 
 AGAIN = IN_MEMORY | FILES | DATABASES | SPARK
 SOURCES = AGAIN | ONCE
+
+
+def each(sources):
+    """Sources as parameters of a test, each with the marker of what it needs."""
+    needs = {"Spark": "spark", "PostgreSQL": "database", "MariaDB": "database"}
+    return [
+        pytest.param(
+            make, id=name, marks=[getattr(pytest.mark, needs[kind])] if kind in needs else []
+        )
+        for name, make in sources.items()
+        for kind in [re.match(r"\w+", name)[0]]
+    ]
 
 
 @dataclass(frozen=True)

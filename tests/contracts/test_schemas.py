@@ -5,11 +5,12 @@ import tomllib
 
 import pytest
 from benchmarks.fuzz import Samples, change_document
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from tests.protocol_strategies import messages, plans
 from tests.strategies import half
+from tests.tiers import examples
 from tests.unit.protocol import test_message
 from tests.unit.protocol.test_plan import WRONG
 from tests.unit.protocol.test_plan_files import DESIGN
@@ -91,7 +92,7 @@ def test_most_wrong_plans_are_refused_by_the_schema_too():
     assert sum(refused) > 0.6 * len(refused)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.sampled_from(SAMPLES.messages), st.randoms(use_true_random=False))
 def test_what_the_schema_refuses_the_code_refuses(sample, random):
     _, sketch = sample
@@ -105,7 +106,7 @@ def test_what_the_schema_refuses_the_code_refuses(sample, random):
     assert SKETCH.is_valid(changed)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.sampled_from(SAMPLES.plans), st.randoms(use_true_random=False))
 def test_what_the_plan_schema_refuses_the_code_refuses(plan, random):
     changed = change_document(plan.to_dict(), random)

@@ -5,7 +5,7 @@ import decimal
 import numpy as np
 import polars as pl
 import pytest
-from tests.contracts.table_sources import DATABASES, FILES, ONCE, SOURCES, table_rows
+from tests.contracts.table_sources import DATABASES, FILES, ONCE, SOURCES, each, table_rows
 from tests.oracles.exact_sketch import (
     exact_above,
     exact_counts,
@@ -65,7 +65,7 @@ def effective(part):
     return None if part[1] is None else int(exact_effective(part[1]))
 
 
-@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("make", each(SOURCES))
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp_path):
@@ -87,7 +87,7 @@ def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp
         assert cell.effective == effective(part)
 
 
-@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("make", each(SOURCES))
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_every_source_counts_the_records_at_the_points_of_a_grid(make, weight, rows, tmp_path):
     """Ages are whole numbers: all of them are counted, those that nobody has included."""
@@ -106,7 +106,7 @@ def test_every_source_counts_the_records_at_the_points_of_a_grid(make, weight, r
         assert cell.effective == effective(part)
 
 
-@pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
+@pytest.mark.parametrize("make", each(SOURCES))
 @pytest.mark.parametrize("step", [3.5, 7])
 def test_every_source_refuses_scores_off_the_grid_with_their_number_alone(
     make, step, rows, tmp_path
@@ -119,7 +119,7 @@ def test_every_source_refuses_scores_off_the_grid_with_their_number_alone(
         fp.sketch(make(rows, tmp_path), plan=asked, silo="s", score="age", group="race")
 
 
-@pytest.mark.parametrize("make", (FILES | DATABASES).values(), ids=FILES | DATABASES)
+@pytest.mark.parametrize("make", each(FILES | DATABASES))
 @pytest.mark.parametrize("levels", [1, 50, 130])
 def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
     """Without memory to hold anything, a file is read again: more levels than records too."""
@@ -138,7 +138,7 @@ def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
     assert expected(rows, "quantile", levels) == numbers(release.sketch)
 
 
-@pytest.mark.parametrize("make", ONCE.values(), ids=ONCE)
+@pytest.mark.parametrize("make", each(ONCE))
 def test_what_comes_once_is_exact_as_long_as_it_fits_a_chunk(make, rows, tmp_path):
     release = prepare(make(rows, tmp_path), plan=plan(), silo="s", score="z", group="race")
 

@@ -10,6 +10,7 @@ from tests.contracts.table_sources import (
     ONCE,
     SOURCES,
     collect,
+    each,
     plain,
     plain_reader,
     read,
@@ -21,7 +22,7 @@ import fedparity as fp
 from fedparity.sources.opening import open_records
 
 CSV = [name for name in FILES if "SV" in name]
-every_source = pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES.keys())
+every_source = pytest.mark.parametrize("make", each(SOURCES))
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +173,7 @@ def test_whole_numbers_as_labels(make, groups, rows, tmp_path):
     assert reading.records == plain(rows, label=lambda row: label[row["band"]])
 
 
-@pytest.mark.parametrize("make", AGAIN.values(), ids=AGAIN.keys())
+@pytest.mark.parametrize("make", each(AGAIN))
 def test_a_second_scan_gives_the_same_records(make, rows, tmp_path):
     records = open_records(make(rows, tmp_path), score="z", group="race", groups=None)
 
@@ -183,7 +184,7 @@ def test_a_second_scan_gives_the_same_records(make, rows, tmp_path):
     assert first == second == plain(rows)
 
 
-@pytest.mark.parametrize("make", ONCE.values(), ids=ONCE.keys())
+@pytest.mark.parametrize("make", each(ONCE))
 def test_a_second_scan_of_what_can_be_read_once_is_refused(make, rows, tmp_path):
     records = open_records(make(rows, tmp_path), score="z", group="race", groups=None)
     scan(records)

@@ -12,6 +12,7 @@ SERVERS = {
 }
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(("address", "server", "way"), SERVERS.values(), ids=SERVERS)
 def test_a_server_gives_the_message_of_a_file(address, server, way, tmp_path):
     columns = table(3)

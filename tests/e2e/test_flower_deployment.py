@@ -23,7 +23,11 @@ pytest.importorskip("flwr")
 PAGE = ROOT / "docs" / "how-to" / "audit-with-flower.md"
 SILOS = ("aurora", "bayside", "cedar")
 MISSING = [name for name in ("bash", "openssl", "ssh-keygen") if shutil.which(name) is None]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"needs {', '.join(MISSING)}")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.flower,
+    pytest.mark.skipif(bool(MISSING), reason=f"a deployment of Flower needs {', '.join(MISSING)}"),
+]
 
 
 def free_ports(number):

@@ -11,9 +11,13 @@ from tests.e2e.running import environment, finish, run, start
 
 pytest.importorskip("flwr")
 pytest.importorskip("ray", reason="needs flwr[simulation]")
-pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/environ").exists(), reason="finds leftover processes by /proc"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.flower,
+    pytest.mark.skipif(
+        not Path("/proc/self/environ").exists(), reason="finds leftover processes by /proc"
+    ),
+]
 
 SILOS = ("aurora", "bayside", "cedar")
 

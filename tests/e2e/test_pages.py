@@ -28,6 +28,7 @@ def command(tmp_path):
     return {**env, "PATH": f"{program.parent}:{env['PATH']}"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the pages are written for a POSIX shell")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_can_be_followed_by_copying(page, command, tmp_path):

@@ -9,11 +9,8 @@ import time
 
 import pytest
 from tests.e2e.running import files, finish, run, start
+from tests.tiers import DATA
 
-DATA = os.environ.get("FEDPARITY_DATA")
-needs_data = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder of the data (fedparity datasets fetch)"
-)
 SMALL = ("reproduce", "synthetic", "--replicates", "4")
 
 
@@ -42,6 +39,7 @@ def test_a_page_tables_and_figures_are_written(made):
     )
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_no_byte(made, tmp_path):
     code, _, err = run(*SMALL, "--out", "out", "--workers", "2", folder=tmp_path)
 
@@ -49,6 +47,7 @@ def test_the_number_of_workers_changes_no_byte(made, tmp_path):
     assert digests(tmp_path / "out") == digests(made[0])
 
 
+@pytest.mark.slow
 def test_another_seed_changes_the_numbers(made, tmp_path):
     code, _, err = run(*SMALL, "--out", "out", "--seed", "1", folder=tmp_path)
 
@@ -95,6 +94,7 @@ main()
 """The real command, which stops half-way until it is interrupted."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_resumes_and_ends_with_the_same_bytes(made, tmp_path, stop):
@@ -130,7 +130,8 @@ def test_missing_data_are_named_with_a_fix_before_anything_is_written(tmp_path):
     assert files(tmp_path) == []
 
 
-@needs_data
+@pytest.mark.slow
+@pytest.mark.data
 def test_a_quick_look_at_everything_gives_every_table_and_figure(tmp_path):
     arguments = ("reproduce", "all", "--quick", "--data", DATA, "--out", "out", "--json")
     code, out, err = finish(start(*arguments, folder=tmp_path), timeout=900)

@@ -18,6 +18,8 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
+@pytest.mark.spark
 def test_spark_gives_the_message_of_a_file(folder):
     """Standard output and standard error hold our words only, and no folder is left."""
     columns = table(3)
@@ -42,6 +44,7 @@ def test_spark_gives_the_message_of_a_file(folder):
     assert not (folder / "spark-warehouse").exists()
 
 
+@pytest.mark.spark
 def test_without_java_one_sentence_says_so(folder):
     code, out, err = run(
         *BASE, "spark:///local[2]", "--table", "visits", folder=folder, JAVA_HOME="/nowhere"

@@ -1,20 +1,17 @@
 """The published numbers on COMPAS, up to the jitter and the allocation, which are random."""
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
+from tests.tiers import DATA
 
 import fedparity as fp
 
 DRAWS = 30
-DATA = os.environ.get("FEDPARITY_DATA")
-pytestmark = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder of compas-scores-two-years.csv"
-)
+pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,16 @@
 """The real data sets: the counts and the global numbers that the paper prints."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.experiments.datasets import DATASETS, load_dataset
 from fedparity.experiments.datasets.upstream import UPSTREAM
 
-DATA = os.environ.get("FEDPARITY_DATA")
-pytestmark = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder that `fedparity datasets fetch` fills"
-)
+pytestmark = pytest.mark.data
 
 PRINTED = {
     # name: counts, then gap, W₂, U₂ and H₂ as the paper prints them; H₂ where it is not divided

@@ -5,11 +5,11 @@ same on more data sets, with more runs, is in ``benchmarks/privacy.py``.
 """
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.diagnostics.noise.assessment import assess_noisy
@@ -19,7 +19,6 @@ from fedparity.privacy.histograms import Grid
 from fedparity.privacy.noise_law import NoiseLaw
 
 RUNS = 60
-DATA = os.environ.get("FEDPARITY_DATA")
 METHOD = fp.Method(levels=1000)
 
 
@@ -89,9 +88,7 @@ def beta_pair(first, second, *, size=10_000, seed=0, **options):
     return Population(scores, groups, random.integers(0, 5, scores.size), (0.0, 1.0), **options)
 
 
-@pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder of compas-scores-two-years.csv"
-)
+@pytest.mark.data
 def test_compas_with_five_silos_by_age_is_measured_within_3_5_per_cent():
     with (Path(DATA) / "compas-scores-two-years.csv").open(newline="") as file:
         rows = [

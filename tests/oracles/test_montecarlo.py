@@ -1,7 +1,5 @@
 """The Monte Carlo engine against a plain loop over the public interface."""
 
-import os
-
 import numpy as np
 import pytest
 from tests.unit.experiments.tables import dataset
@@ -12,10 +10,6 @@ from fedparity.experiments.montecarlo import REGIMES, Study, run_study
 from fedparity.experiments.montecarlo.dealing import Dealer
 
 LEVELS = (1, 2, 5, 10, 30, 200)
-DATA = os.environ.get("FEDPARITY_DATA")
-real = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder that `fedparity datasets fetch` fills"
-)
 
 
 def plain_loop(data, silos, levels):
@@ -80,7 +74,7 @@ def test_estimates_are_those_of_the_public_interface(options, kernel):
     assert_equals_the_plain_loop(study, kernel)
 
 
-@real
+@pytest.mark.data
 @pytest.mark.parametrize("kernel", ["numpy", "numba"])
 @pytest.mark.parametrize("name", ["compas", "compas-deciles", "adult", "law"])
 def test_estimates_of_real_data_are_those_of_the_public_interface(name, kernel):

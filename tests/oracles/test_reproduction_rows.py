@@ -1,7 +1,5 @@
 """Rows of the reproduced tables against direct computations on the pooled records."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
@@ -15,10 +13,6 @@ from fedparity.experiments.reproduction.printed import printed_blocks
 from fedparity.experiments.reproduction.terms import draw_terms
 from fedparity.experiments.reproduction.verdicts import agreements
 
-DATA = os.environ.get("FEDPARITY_DATA")
-needs_data = pytest.mark.skipif(
-    DATA is None, reason="set FEDPARITY_DATA to the folder of the data (fedparity datasets fetch)"
-)
 PLACE = {measure.name: i for i, measure in enumerate(MEASURES)}
 
 
@@ -129,7 +123,7 @@ def test_terms_are_those_of_the_public_functions(allocated):
     np.testing.assert_allclose(drawn.draws[regime][1], expected, rtol=1e-12, atol=1e-15)
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["adult", "law"])
 def test_the_whole_is_printed_to_one_unit_of_the_last_digit(name):
     """Nothing is random in the global column of Adult and Law; H₂ is divided by the range."""
@@ -143,7 +137,7 @@ def test_the_whole_is_printed_to_one_unit_of_the_last_digit(name):
         assert found in {"digits", "unit"}, (name, printed_as)
 
 
-@needs_data
+@pytest.mark.data
 def test_without_race_adult_is_not_what_is_printed():
     people = Population(load_dataset("adult-without-race"))
     drawn = draw_measures(people, "random", Drawing(replicates=2, seed=0))
@@ -153,7 +147,7 @@ def test_without_race_adult_is_not_what_is_printed():
         assert agreements(block.rows[measure][:1], drawn[:, PLACE[measure], :1]) == ("apart",)
 
 
-@needs_data
+@pytest.mark.data
 def test_the_jitter_of_compas_is_drawn_anew_and_keeps_deciles_and_counts():
     data = load_dataset("compas")
     people = Population(data, jittered=True)

@@ -1,11 +1,11 @@
 """A secure audit knows of all silos together what an audit of all their histograms knows."""
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.auditing.secure.opening import SecureSum
@@ -25,7 +25,6 @@ from fedparity.releasing.secure.numbers import (
 from fedparity.sketches.records import ArrayRecords
 
 SILOS = ("aurora", "bayside", "cedar", "dune", "elm")
-DATA = os.environ.get("FEDPARITY_DATA")
 
 
 def tables(seed=0, sizes=(600, 900, 300, 700, 500), groups=2):
@@ -299,7 +298,7 @@ def test_uneven_edges_are_used_as_given():
     assert summed.counts.tolist() == exact_histograms(plan, made).sum(axis=0).tolist()
 
 
-@pytest.mark.skipif(DATA is None, reason="set FEDPARITY_DATA to the folder of the data")
+@pytest.mark.data
 @pytest.mark.parametrize(("dose", "limit"), [("split", 0.02), ("full", 0.035)])
 def test_compas_is_measured_within_the_limit_under_noise(dose, limit):
     """Five silos by age, epsilon 1, 60 runs: the mean relative error of G_2 (split: h = d).

@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet  # noqa: F401 -- polars writes Parquet without it, silos read with it
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.paper import algorithm_1
+from tests.tiers import examples
 
 import fedparity as fp
 
@@ -180,7 +181,7 @@ records = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@examples(12)
 @given(records, st.sampled_from([1, 2]), st.integers(1, 5))
 def test_a_simulation_is_algorithm_1(rows, order, levels):
     """The paper's, line by line in fractions: disparity, heterogeneity and every term."""

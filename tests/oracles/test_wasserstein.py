@@ -7,13 +7,14 @@ from itertools import permutations
 import numpy as np
 import ot
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 from tests.oracles import rational
 from tests.oracles.agreement import EPS, agrees_with
 from tests.strategies import orders, reach, real_masses, scores, weighted_scores
+from tests.tiers import examples
 
 from fedparity import Law, wasserstein, wasserstein_power
 
@@ -128,7 +129,7 @@ def test_no_plan_is_cheaper(seed, order):
 
 
 @given(orders, st.data())
-@settings(max_examples=40)
+@examples(40)
 def test_no_matching_of_equal_samples_is_cheaper(order, data):
     """Between samples of the same size W_p^p is the cheapest of all n! matchings."""
     size = data.draw(st.integers(1, 5))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.paper.statements import STATEMENTS, TESTED
+from tests.tiers import NO_PAPER
 
 KINDS = "definition|lemma|proposition|corollary|theorem|remark|algorithm"
 
@@ -76,7 +77,7 @@ def test_list_of_statements_is_that_of_the_paper():
     """Every numbered statement of the paper is in the list, once, and nothing else is."""
     path = os.environ.get("FEDPARITY_PAPER")
     if path is None:
-        pytest.skip("FEDPARITY_PAPER does not name the LaTeX file of the paper")
+        pytest.skip(NO_PAPER)
 
     labels = labels_in(Path(path).read_text(encoding="utf-8"))
 

@@ -1,13 +1,14 @@
 """What an audit claims holds for the records behind the messages."""
 
 import math
-import os
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.audit_strategies import audited_tables, make_messages, make_plan
 from tests.strategies import off_by
+from tests.tiers import count, examples
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
@@ -15,7 +16,7 @@ from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.convex_order import _neighbours
 from fedparity.privacy.rounding import round_values, rounding_error
 
-CASES = int(os.environ.get("FEDPARITY_CERTIFICATE_CASES", "1500")) // 5
+CASES = count(quick=60, all=300, soak=20_000)
 
 rules = st.fixed_dictionaries(
     {
@@ -30,7 +31,7 @@ def inside(value, interval):
     return interval[0] <= value <= interval[1]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     audited_tables(),
     rules,
@@ -64,7 +65,7 @@ def test_bounds_hold_for_all_records_seen_or_not(table, disclosure, asked, silen
     assert found.disparity.outer.upper >= found.disparity.certificate.upper
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(audited_tables(), rules, st.sampled_from([1, 2]), st.integers(1, 12))
 def test_a_result_survives_its_json(table, disclosure, order, levels):
     plan = make_plan(order=order, levels=levels, disclosure=disclosure, review_level=0.01)
@@ -96,6 +97,7 @@ def rounded_federation(random, scores, labels, silos):
     return fp.Federation.from_cells(cells)
 
 
+@pytest.mark.sampled
 def test_the_raw_disparity_never_leaves_the_certificate_of_rounded_sketches():
     """Both kinds and orders, two to four groups, ties and scores at the ends of the range."""
     for seed in range(CASES):

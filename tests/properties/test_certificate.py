@@ -1,78 +1,28 @@
 """The raw data's disparity never leaves the certificate of its sketches."""
 
 import math
-import os
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.random_federations import hardest_hidden, random_data, sketched, with_hidden
+from tests.tiers import count
 
 import fedparity as fp
-from fedparity.diagnostics.certificate import _from_envelopes
+from fedparity.diagnostics.certificate import _between_envelopes
+from fedparity.diagnostics.knowledge import Evidence
 
-CASES = int(os.environ.get("FEDPARITY_CERTIFICATE_CASES", "1500"))
-SHAPES = {
-    "uniform": lambda random, n: random.random(n),
-    "quarters": lambda random, n: random.integers(0, 5, n) / 4,
-    "tenths": lambda random, n: np.round(random.random(n), 1),
-    "ends": lambda random, n: random.beta(0.3, 0.3, n),
-}
+CASES = count(quick=100, all=300, soak=100_000)
+"""Random federations of the longest test; a soak test asks for more."""
 
 
-def random_data(random):
-    """Scores in [0, 1], groups and silos of a small federation; every group has a record."""
-    groups = int(random.integers(2, 5))
-    size = int(random.integers(groups, 60))
-    scores = SHAPES[random.choice(list(SHAPES))](random, size)
-    labels = random.integers(0, groups, size)
-    labels[:groups] = np.arange(groups)
-    return scores, labels, random.integers(0, random.integers(1, 6), size)
-
-
-def inexact_cell(scores, levels, kind, rank_error, random):
-    """A cell whose ranks are off by up to ``rank_error``, as a stream's sketch is."""
-    law = fp.Law.from_scores(scores)
-    steps = np.arange(levels + 1) / levels if kind == "mean" else fp.midpoints(levels)
-    moved = np.clip(np.sort(steps + random.uniform(-rank_error, rank_error, steps.size)), 0, 1)
-    if kind == "quantile":
-        values = law.quantile(np.maximum(moved, 1e-12))
-    else:
-        moved[0], moved[-1] = 0.0, 1.0
-        left, right = moved[:-1], np.maximum(moved[1:], moved[:-1] + 1e-9)
-        values = (integral(law, right) - integral(law, left)) / (right - left)
-        values = np.clip(np.maximum.accumulate(values), 0, 1)
-    return fp.Cell(count=len(scores), values=values, kind=kind, rank_error=rank_error)
-
-
-def integral(law, levels):
-    """The integral of the quantile function up to each level."""
-    running = np.concatenate(([0.0], np.cumsum(law.atoms * law.masses)))
-    at = np.searchsorted(law.cumulative, np.minimum(levels, 1.0), side="left")
-    before = np.concatenate(([0.0], law.cumulative))[at]
-    return running[at] + law.atoms[at] * (np.minimum(levels, 1.0) - before)
-
-
-def sketched(scores, labels, silos, random):
-    """The federation of the data, of any kind, with different k, exact or not."""
-    kind = random.choice(["quantile", "mean"])
-    rank_error = float(random.choice([0.0, 0.0, 0.02, 0.1]))
-    one_size = int(random.integers(1, 13))
-    cells = {}
-    for silo, group in {*zip(silos.tolist(), labels.tolist(), strict=True)}:
-        own = scores[(silos == silo) & (labels == group)]
-        levels = one_size if random.random() < 0.7 else int(random.integers(1, 13))
-        if rank_error:
-            cells[silo, group] = inexact_cell(own, levels, kind, rank_error, random)
-        else:
-            cells[silo, group] = fp.Cell.from_scores(own, levels=levels, kind=kind)
-    return fp.Federation.from_cells(cells)
-
-
+@pytest.mark.sampled
 def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
-    """Two to four groups, one to five silos, ties, both kinds, k from 1 to 12, rank errors."""
+    """Two to six groups, one to five silos, ties, all kinds, k from 1 to 12, errors of all sorts."""
     for seed in range(CASES):
         random = np.random.default_rng((seed, 3))
-        data = random_data(random)
+        data = random_data(random, most_groups=6 if seed % 10 == 0 else 4)
         federation = sketched(*data, random)
         for order in (1, 2):
             certificate = fp.certify(federation, score_range=(0, 1), order=order)
@@ -80,27 +30,85 @@ def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
             assert fp.disparity(data[0], sensitive_features=data[1], order=order) in certificate
 
 
+@pytest.mark.sampled
 def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
-    for seed in range(CASES // 5):
+    """However many of each group and of all there are at most, and wherever they lie."""
+    for seed in range(CASES // 2):
         random = np.random.default_rng((seed, 4))
-        scores, labels, silos = random_data(random)
+        scores, labels, silos = random_data(random, most_groups=6 if seed % 10 == 0 else 4)
         federation = sketched(scores, labels, silos, random)
-        most = {group: int(random.integers(0, 20)) for group in federation.groups}
-        hidden = [group for group in most for _ in range(random.integers(0, most[group] + 1))]
-        everyone = np.append(scores, random.choice([0.0, 1.0, 0.3], len(hidden)))
-        outer = fp.certify(federation, score_range=(0, 1), unseen=most)
+        everyone, groups, most, total = with_hidden(scores, labels, federation, random)
+        for order in (1, 2):
+            known = {"score_range": (0, 1), "order": order}
+            outer = fp.certify(federation, unseen=most, unseen_total=total, **known)
+            certificate = fp.certify(federation, **known)
 
-        assert fp.disparity(everyone, sensitive_features=[*labels.tolist(), *hidden]) in outer
+            assert fp.disparity(everyone, sensitive_features=groups, order=order) in outer
+            assert outer.lower <= certificate.lower
+            assert outer.upper >= certificate.upper
 
 
-def test_trimmed_disparities_have_certificates_too():
+@pytest.mark.sampled
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_hardest_hidden_records_stay_inside_the_outer_bounds(order):
+    """Placed one by one, of any group and at any score, so as to move the disparity most."""
+    for seed in range(CASES // 8):
+        random = np.random.default_rng((seed, 14))
+        scores, labels, silos = random_data(random, most_groups=3)
+        few = random.permutation(scores.size)[: int(random.integers(4, 12))]
+        few = np.union1d(few, np.unique(labels, return_index=True)[1])
+        scores, labels, silos = scores[few], labels[few], silos[few]
+        federation = sketched(scores, labels, silos, random)
+        total = int(random.integers(1, 7))
+        anything = dict.fromkeys(federation.groups, math.inf)
+        outer = fp.certify(
+            federation, score_range=(0, 1), order=order, unseen=anything, unseen_total=total
+        )
+        for most in (False, True):
+            hardest = hardest_hidden(
+                scores, labels, federation.groups, total, order=order, most=most
+            )
+
+            assert hardest in outer
+
+
+@pytest.mark.sampled
+def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
     for seed in range(CASES // 5):
         random = np.random.default_rng((seed, 5))
-        data = random_data(random)
-        federation = sketched(*data, random)
+        scores, labels, silos = random_data(random)
+        federation = sketched(scores, labels, silos, random)
+        everyone, groups, most, total = with_hidden(scores, labels, federation, random)
         certificate = fp.certify(federation, score_range=(0, 1), trim=0.1)
+        outer = fp.certify(
+            federation, score_range=(0, 1), trim=0.1, unseen=most, unseen_total=total
+        )
 
-        assert fp.disparity(data[0], sensitive_features=data[1], trim=0.1) in certificate
+        assert fp.disparity(scores, sensitive_features=labels, trim=0.1) in certificate
+        assert fp.disparity(everyone, sensitive_features=groups, trim=0.1) in outer
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7, 1e8, -1e8, 1e12])
+def test_a_large_offset_costs_no_more_than_the_rounding_of_floats(offset):
+    """Scores are counted from the lower end of the range, so only their own rounding is left."""
+    spacing = float(np.spacing(abs(offset) + 1))
+    for seed in range(CASES // 30):
+        random = np.random.default_rng((seed, 6))
+        scores, labels, silos = random_data(random)
+        kind = random.choice(["quantile", "mean", "counts"])
+        widths = []
+        for far in (0.0, offset):
+            moved = (scores + offset) - offset + far  # the same floats, here and there
+            federation = fp.Federation.from_scores(
+                moved, groups=labels, silos=silos, levels=5, kind=kind
+            )
+            certificate = fp.certify(federation, score_range=(far - 0.5, far + 1.5))
+            widths.append(certificate.width)
+
+            assert fp.disparity(moved, sensitive_features=labels) in certificate
+
+        assert widths[1] <= 1.1 * widths[0] + 40 * spacing
 
 
 def test_the_upper_bound_of_a_quantile_sketch_is_attained():
@@ -151,11 +159,119 @@ def test_bin_means_beat_the_plain_envelope_by_an_order():
     federations = [smooth(k, "mean") for k in (25, 50, 100)]
     widths = [fp.certify(federation, score_range=(0, 1)).width for federation in federations]
     for federation, width in zip(federations, widths, strict=True):
-        plain = _from_envelopes(federation, (0, 1), np.zeros(2), 2, 0.0)
+        plain = _between_envelopes(Evidence.of(federation, (0, 1)), 2, 0.0)
 
         assert width < (plain[1] - plain[0]) / 5
     for wide, narrow in pairwise(widths):
+        assert wide / narrow > 2.4
+
+
+def without_mean_squares(federation):
+    nothing = np.full_like(federation.mean_squares, np.nan)
+    return replace(federation, mean_squares=nothing)
+
+
+def test_bin_means_alone_leave_open_what_falls_like_a_square():
+    federations = [without_mean_squares(smooth(k, "mean")) for k in (25, 50, 100)]
+    widths = [fp.certify(federation, score_range=(0, 1)).width for federation in federations]
+
+    for wide, narrow in pairwise(widths):
         assert wide / narrow > 2.8
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("levels", [20, 100])
+def test_mean_squares_narrow_the_certificate(order, levels):
+    """Three times and more for p = 2; for p = 1, whose bound is of first order in them, by a third."""
+    federation = smooth(levels, "mean")
+    narrow, wide = (
+        fp.certify(each, score_range=(0, 1), order=order).width
+        for each in (federation, without_mean_squares(federation))
+    )
+
+    assert narrow < wide / (3 if order == 2 else 1.5)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_upper_bound_from_mean_squares_is_attained(order):
+    """One group spread out, the other constant: no better coupling than an independent one."""
+    scores, groups = [0.3, 0.7, 0.5, 0.5], ["a", "a", "b", "b"]
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=[1] * 4, levels=1, kind="mean"
+    )
+    certificate = fp.certify(federation, score_range=(0, 1), order=order)
+
+    assert certificate.upper == pytest.approx(
+        fp.disparity(scores, sensitive_features=groups, order=order)
+    )
+
+
+def test_the_upper_bound_with_unseen_records_is_attained():
+    """One more record of a group of two, constant like the others: shares of a half are the worst."""
+    scores, groups = [0.2, 0.6] * 2, ["a"] * 4
+    cells = {
+        (1, "a"): fp.Cell.from_scores(scores, levels=1, kind="mean"),
+        (1, "b"): fp.Cell.from_scores([0.4, 0.4], levels=1, kind="mean"),
+    }
+    federation = fp.Federation.from_cells(cells)
+    outer = fp.certify(federation, score_range=(0, 0.8), unseen={"b": 2})
+    everyone = fp.disparity(scores + [0.4] * 4, sensitive_features=groups + ["b"] * 4)
+
+    assert everyone in outer
+
+
+def test_the_upper_bound_for_rounded_means_is_attained():
+    """Every mean off by half a step, in the direction that drives the groups apart."""
+    cells = {
+        (1, group): fp.Cell(
+            count=4, values=[value, value], kind="mean", value_error=0.05, mean_square=0.05**2
+        )
+        for group, value in (("a", 0.3), ("b", 0.6))
+    }
+    certificate = fp.certify(fp.Federation.from_cells(cells), score_range=(0, 1))
+    attained = fp.disparity([0.25] * 4 + [0.65] * 4, sensitive_features=["a"] * 4 + ["b"] * 4)
+
+    assert attained in certificate
+    assert certificate.upper - attained < 2 * 0.05**2 / 4 + 1e-9
+
+
+def test_counts_at_exact_scores_leave_nothing_open():
+    random = np.random.default_rng(2)
+    scores, groups = random.integers(1, 11, 500) * 1.0, random.integers(0, 6, 500)
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=random.integers(0, 4, 500), levels=1, kind="counts"
+    )
+    certificate = fp.certify(federation, score_range=(1, 10))
+
+    assert certificate.lower == pytest.approx(fp.disparity(scores, sensitive_features=groups))
+    assert certificate.width < 1e-9
+
+
+@pytest.mark.parametrize("groups", [2, 3, 6])
+@pytest.mark.parametrize("kind", ["quantile", "mean", "counts"])
+def test_outer_bounds_shrink_with_the_total_that_is_missing(groups, kind):
+    """Whichever groups the missing records belong to, fewer of them can change less."""
+    random = np.random.default_rng(groups)
+    labels = random.integers(0, groups, 3000)
+    scores = np.round(np.clip(random.normal(0.3 + 0.4 * labels / groups, 0.1), 0, 1), 2)
+    federation = fp.Federation.from_scores(
+        scores, groups=labels, silos=random.integers(0, 3, 3000), levels=50, kind=kind
+    )
+    anything = dict.fromkeys(federation.groups, math.inf)
+    known = fp.certify(federation, score_range=(0, 1))
+    outer = [
+        fp.certify(federation, score_range=(0, 1), unseen=anything, unseen_total=total)
+        for total in (math.inf, 3000, 300, 100, 30, 3, 0)
+    ]
+
+    assert (outer[0].lower, outer[0].upper) == (0.0, 0.25)
+    for wide, narrow in pairwise(outer):
+        assert wide.lower <= narrow.lower
+        assert narrow.upper <= wide.upper
+        assert narrow.width < wide.width
+    assert outer[1].width < 0.25
+    assert outer[3].lower > known.lower / 3
+    assert outer[-1] == known
 
 
 def test_a_rank_error_widens_the_certificate():
@@ -173,15 +289,34 @@ def test_a_rank_error_widens_the_certificate():
 
 
 def test_nothing_known_of_missing_records_means_nothing_certain():
-    certificate = fp.certify(smooth(5, "mean"), score_range=(0, 1), unseen={"a": math.inf})
+    unseen = {"a": math.inf, "b": math.inf}
+    certificate = fp.certify(smooth(5, "mean"), score_range=(0, 1), unseen=unseen)
 
     assert (certificate.lower, certificate.upper) == (0.0, 0.25)
+
+
+def test_one_group_without_limit_still_meets_the_other_one():
+    """The law of the other group is known, and no share of two groups is worse than one half."""
+    federation = smooth(5, "mean")
+    certificate = fp.certify(federation, score_range=(0, 1), unseen={"a": math.inf})
+    farthest = np.mean(
+        [cell.values**2 for (_, group), cell in federation.cells.items() if group == "b"]
+    )
+
+    assert certificate.lower == 0.0
+    assert farthest / 4 < certificate.upper < 0.25
 
 
 @pytest.mark.parametrize("score_range", [(1, 0), (0, 0), (0, math.inf), "ab", (0.3, 1)])
 def test_a_wrong_range_is_refused(score_range):
     with pytest.raises(fp.OptionError):
         fp.certify(smooth(5, "quantile"), score_range=score_range)
+
+
+@pytest.mark.parametrize("total", [-1, math.nan])
+def test_a_total_that_is_no_number_is_refused(total):
+    with pytest.raises(fp.OptionError):
+        fp.certify(smooth(5, "mean"), score_range=(0, 1), unseen={"a": 5}, unseen_total=total)
 
 
 @pytest.mark.parametrize("unseen", [{"a": -1}, {"a": math.nan}, {"A": 100}])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.experiments.tables import MADE
 
@@ -40,7 +40,6 @@ def allocated(draw, scores):
 LEVELS = st.lists(st.integers(1, 25), min_size=1, max_size=3)
 
 
-@settings(deadline=None)  # numba compiles at the first example
 @given(st.one_of(allocated(ANY), allocated(EXTREME)), LEVELS)
 def test_kernels_agree_to_the_last_bit(drawn, levels):
     data, silos, number = drawn

@@ -102,9 +102,9 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
     }
     near = {"abs": 2e-3, "rel": 2e-2}
     assert reader.disparity(found.mixed, found.shares)[0] == pytest.approx(whole.disparity, **near)
-    assert reader.heterogeneity(found.cdfs, found.shares)[0] == pytest.approx(
+    assert reader.heterogeneity(found.mixed, found.shares)[0] == pytest.approx(
         whole.heterogeneity, **near
     )
     assert {name: parts[name][0] for name in expected} == pytest.approx(expected, **near)
     local = [each.disparity for each in fp.local_audits(federation, method)]
-    assert reader.local(found.cells, found.counts)[0].tolist() == pytest.approx(local, **near)
+    assert reader.local(found.cells)[0].tolist() == pytest.approx(local, **near)

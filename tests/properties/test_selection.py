@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.oracles.exact_sketch import (
     exact_above,
@@ -17,6 +18,7 @@ from tests.oracles.exact_sketch import (
     exact_sketch,
 )
 from tests.strategies import deciles, decimals, ticks
+from tests.tiers import examples
 
 from fedparity.errors import OptionError, RecordsError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch
@@ -156,7 +158,7 @@ def assert_equal_bits(found, case: Case) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=150)
+@examples(150)
 @given(cases(), tunings)
 @example(Case([0.0] * 100, [0] * 100, None, 1, 55, "quantile"), Tuning())
 @example(Case([i / 7 for i in range(100)], [0] * 100, None, 1, 10, "quantile"), Tuning(few=0))
@@ -166,7 +168,7 @@ def test_every_path_gives_the_bits_of_the_oracle(kernel, case, tuning):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=60)
+@examples(60)
 @given(cases(), st.sampled_from([1e8, -3e7, 2.0**52]))
 def test_an_offset_costs_no_bit(kernel, case, offset):
     """Squares of large scores that differ by little are not lost: they are whole numbers."""
@@ -185,7 +187,6 @@ def test_an_offset_costs_no_bit(kernel, case, offset):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@settings(max_examples=100)
 @given(st.data())
 def test_counts_at_the_points_of_a_grid_are_exact(kernel, data):
     """Numbers of records, or weights, at all points; thresholds are counted from them."""
@@ -282,13 +283,19 @@ def test_many_records_on_several_threads_give_the_bits_of_a_sort(
     for group, levels in ((0, 7), (2, 60)):
         own = codes == group
         part = scores[own].tolist(), None if weights is None else weights[own].tolist()
-        assert exact_sketch(*part, levels, kind) == (
-            found.totals[group],
-            found.values[group].tolist(),
-        )
+        given = scores[own].tobytes(), None if weights is None else weights[own].tobytes()
+        expected = exact_sketch_of_bytes(*given, levels, kind)
+        assert expected == (found.totals[group], found.values[group].tolist())
         assert exact_above(*part, thresholds) == found.above[group]
         inside = exact_inside(*part, levels) if kind == "mean" else None
         assert inside == found.inside[group]
+
+
+@cache
+def exact_sketch_of_bytes(scores, weights, levels, kind):
+    """The oracle, asked once for all kernels and tunings."""
+    numbers = None if weights is None else np.frombuffer(weights).tolist()
+    return exact_sketch(np.frombuffer(scores).tolist(), numbers, levels, kind)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binom, kstest
 
 import fedparity as fp
+from fedparity.diagnostics.assessment import verdict
 from fedparity.diagnostics.bootstrap import bootstrap
 from fedparity.diagnostics.intervals import basic_interval, interval_of_length, p_value
 
@@ -42,7 +43,7 @@ def assessed(interval, certificate, *, outer=None, value=0.02):
 
 
 @pytest.mark.parametrize(
-    ("level", "verdict"),
+    ("level", "expected"),
     [
         (None, "none"),
         (0.01, "above"),
@@ -51,20 +52,21 @@ def assessed(interval, certificate, *, outer=None, value=0.02):
         (0.05, "below"),
     ],
 )
-def test_the_verdict_is_inconclusive_where_the_errors_straddle_the_level(level, verdict):
+def test_the_verdict_is_inconclusive_where_the_errors_straddle_the_level(level, expected):
     """Sampling alone would say below 0.024; the sketch leaves it open."""
     disparity = assessed((0.017, 0.023), (0.018, 0.022))
 
     assert disparity.combined == pytest.approx((0.015, 0.025))
-    assert disparity.verdict(level) == verdict
+    assert disparity.verdict(level) == expected
 
 
-def test_missing_records_can_make_a_verdict_inconclusive():
+def test_missing_records_can_make_the_verdict_for_all_inconclusive():
     complete = assessed((0.017, 0.023), (0.019, 0.021))
     incomplete = assessed((0.017, 0.023), (0.019, 0.021), outer=(0.01, 0.04))
 
-    assert complete.verdict(0.03) == "below"
-    assert incomplete.verdict(0.03) == "inconclusive"
+    assert complete.verdict(0.03) == incomplete.verdict(0.03) == "below"
+    assert verdict(complete.combined_all, 0.03) == "below"
+    assert verdict(incomplete.combined_all, 0.03) == "inconclusive"
     assert incomplete.certificate == complete.certificate
 
 
@@ -79,14 +81,28 @@ def test_the_three_errors_contain_the_estimate(found):
 
 
 def test_every_part_has_an_interval(found):
-    """Those of the parts of a disparity hold them; those of noisy lengths lie lower."""
+    """Each holds what it is the interval of; the terms of the decomposition have none."""
     parts = fp.attribute(federation(0))
     for name, (lower, upper) in found.attribution.items():
         assert lower < getattr(parts, name) < upper
-    assert list(found.decomposition) == ["v_mix", "v_bar", "remainder"]
-    assert all(lower < upper for lower, upper in found.decomposition.values())
-    for local in found.local.values():
-        assert local.interval.lower < local.corrected < local.interval.upper
+    lengths = [found.heterogeneity, *found.pairs, *found.local.values()]
+    for length in lengths:
+        assert length.interval.lower < length.corrected < length.interval.upper
+        assert length.interval.lower < length.value < length.interval.upper
+    for pair in found.pairs:
+        assert pair.simultaneous == pair.interval  # of the only pair there is
+
+
+def test_intervals_of_all_pairs_at_once_are_wider():
+    random = np.random.default_rng(2)
+    groups = random.integers(0, 3, 3000)
+    sketches = fp.Federation.from_scores(
+        random.beta(3 + groups, 4), groups=groups, silos=random.integers(0, 3, 3000), levels=20
+    )
+
+    for pair in fp.assess(sketches, score_range=(0, 1), redraws=200).pairs:
+        assert pair.simultaneous.lower < pair.interval.lower
+        assert pair.simultaneous.upper > pair.interval.upper
 
 
 def test_unseen_records_widen_the_outer_bounds_only():

@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 pytest.importorskip("numba")
@@ -16,7 +16,6 @@ scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
 )
 
 
-@settings(deadline=None)  # numba compiles
 @given(arrays(np.float64, st.integers(0, 60), elements=scores))
 def test_any_floats_are_put_in_order(values):
     """Denormals, both ends of the floats, negative ones and ties; zeros are equal, whatever their sign."""

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from fedparity.auditing.parts import Bounded, Estimate, InDeviations, Verdicts
+from fedparity.diagnostics.assessment import verdict
+from fedparity.diagnostics.intervals import Interval
 from fedparity.errors import ResultError
 
 if TYPE_CHECKING:
@@ -15,7 +18,7 @@ __all__ = ["check_agreement"]
 
 
 def check_agreement(result: AuditResult) -> None:
-    """Raise unless every part speaks of the same groups and silos, and the verdict follows.
+    """Raise unless every part speaks of the same groups and silos, ranges nest, and verdicts follow.
 
     Raises
     ------
@@ -37,8 +40,15 @@ def _has_pairs(result: AuditResult) -> bool:
     return [pair.groups for pair in result.pairs] == list(combinations(groups, 2))
 
 
+def _has_set_aside(result: AuditResult) -> bool:
+    groups = {each.group for each in result.groups}
+    aside = [each.group for each in result.set_aside]
+    return len(aside) == len(set(aside)) and groups.isdisjoint(aside)
+
+
 def _has_cells(result: AuditResult) -> bool:
     groups = {each.group for each in result.groups}
+    groups |= {each.group for each in result.set_aside}
     return all(
         silo.n.keys() == silo.levels.keys() == groups and silo.withheld.keys() <= groups
         for silo in result.silos
@@ -64,14 +74,77 @@ def _has_terms(result: AuditResult) -> bool:
     return (terms.remainder is None) == (result.plan.order == 1 or terms.v_mix is None)
 
 
-def _has_verdict(result: AuditResult) -> bool:
+def _has_estimates(result: AuditResult) -> bool:
+    """Every combined interval contains its interval, which contains both estimates."""
+    estimates: tuple[Estimate, ...] = (
+        result.disparity,
+        result.magnitudes.points,
+        result.magnitudes.worst_pair,
+    )
+    return all(
+        _contains(each.combined, each.interval)
+        and _contains(each.interval, (each.value, each.value))
+        and _contains(each.interval, (each.corrected, each.corrected))
+        for each in estimates
+    )
+
+
+def _has_bounds(result: AuditResult) -> bool:
+    """Outer bounds contain the certificate."""
+    found = result.magnitudes
+    bounded: tuple[Bounded | InDeviations, ...] = (
+        result.disparity,
+        found.points,
+        found.worst_pair,
+        found.standardized.deviation,
+        found.standardized.distance,
+        found.standardized.mean_gap,
+        found.variance_share,
+        found.location_share,
+        found.equal_weights,
+        *found.burden,
+    )
+    return all(_contains(each.outer, each.certificate) for each in bounded)
+
+
+def _has_magnitudes(result: AuditResult) -> bool:
+    """The worst pair and the burdens are of the groups that were measured."""
+    found = result.magnitudes
+    groups = [each.group for each in result.groups]
+    worst = found.worst_pair
+    return (
+        worst.groups in [pair.groups for pair in result.pairs]
+        and worst.higher in (*worst.groups, None)
+        and [each.group for each in found.burden] == groups
+    )
+
+
+def _has_thresholds(result: AuditResult) -> bool:
+    groups = [each.group for each in result.groups]
+    asked = [each.threshold for each in result.thresholds]
+    return (
+        len(asked) == len(set(asked))
+        and set(asked) >= set(result.plan.thresholds)
+        and all([row.group for row in each.groups] == groups for each in result.thresholds)
+    )
+
+
+def _has_compared(result: AuditResult) -> bool:
+    compared = result.disparity.compared
+    value = compared.answered if compared.value is None else (compared.value, compared.value)
+    return _contains(compared.all, compared.answered) and _contains(compared.answered, value)
+
+
+def _has_verdicts(result: AuditResult) -> bool:
     found = result.disparity
-    if found.review_level is None:
-        return found.verdict == "none"
-    if found.combined.lower > found.review_level:
-        return found.verdict == "above"
-    below = found.combined.upper <= found.review_level
-    return found.verdict == ("below" if below else "inconclusive")
+    return found.verdict == Verdicts(
+        answered=verdict(found.compared.answered, found.review_level),
+        all=verdict(found.compared.all, found.review_level),
+    )
+
+
+def _contains(outer: Interval, inner: tuple[float, float]) -> bool:
+    return outer.lower <= inner[0] and inner[1] <= outer.upper
 
 
 def _has_confidence(result: AuditResult) -> bool:
@@ -81,6 +154,7 @@ def _has_confidence(result: AuditResult) -> bool:
 _CHECKS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
     ("groups", "two or more different groups", _has_groups),
     ("pairs", "every two of the groups, in their order", _has_pairs),
+    ("set_aside", "groups that were not measured, each once", _has_set_aside),
     ("silos", "those received, each once, and in the attribution too", _has_silos),
     ("n, levels and withheld of a silo", "the groups", _has_cells),
     ("score_range of the plan", "two numbers, the lower first", _has_range),
@@ -89,7 +163,12 @@ _CHECKS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
         "null for order 1, and a number for order 2 unless no term is known",
         _has_terms,
     ),
-    ("verdict", "what combined and review_level say", _has_verdict),
+    ("interval", "inside combined, and around value and corrected", _has_estimates),
+    ("certificate", "inside outer", _has_bounds),
+    ("worst_pair and burden", "of the groups that were measured", _has_magnitudes),
+    ("thresholds", "those of the plan, with every group", _has_thresholds),
+    ("compared", "a value inside answered, and answered inside all", _has_compared),
+    ("verdict", "what compared and review_level say", _has_verdicts),
     ("confidence", "a number between 0 and 1", _has_confidence),
 )
 """Place, what must be there, and the check; in this order, as later ones rely on earlier ones."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import Any, TypeAlias
 
 from fedparity.auditing.composing import Findings, compose
 from fedparity.auditing.noisy import audit_noisy
+from fedparity.auditing.parts import SetAside
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.secure.audit import audit_secure
-from fedparity.auditing.unseen import check_every_group, find_unseen
+from fedparity.auditing.sizes import Sizes
+from fedparity.auditing.unseen import find_unseen, measured_groups, set_aside
 from fedparity.diagnostics.assessment import assess
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.decomposition import decompose
@@ -22,10 +24,12 @@ from fedparity.errors import FederationError, SecureMessageError
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import pairs
+from fedparity.laws.labels import Group
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_messages
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.round_message import RoundMessage
+from fedparity.sketches.cell import Cell
 
 __all__ = ["Progress", "audit"]
 
@@ -45,9 +49,10 @@ def audit(
     """Measure the disparity of all silos together, from their messages.
 
     Every message is checked against the plan; one that does not answer it is refused, not left
-    out. What is missing (silos that sent nothing, withheld cells) is named in the result and
-    counted in the outer bounds of the disparity; the verdict is *inconclusive* if they, the
-    sketches or the sampling leave open on which side of the review level it lies. Under a plan with
+    out. What is missing (silos that sent nothing, withheld cells, groups that no silo released) is
+    named in the result and counted in outer bounds. There are two verdicts: *among the silos that
+    answered*, and *for all, whatever the missing ones hold*; each is *inconclusive* if the errors
+    that it counts leave open on which side of the review level the number lies. Under a plan with
     noise, noise and bins are counted too (:mod:`fedparity.auditing.noisy`).
 
     Parameters
@@ -70,7 +75,7 @@ def audit(
     MessageError
         If a message is not valid, does not answer the plan, or comes twice.
     GroupError
-        If no silo released a group of the plan.
+        If the silos released fewer than two groups of the plan.
 
     Examples
     --------
@@ -115,16 +120,22 @@ def audit(
             progress=_redrawing(progress),
         )
     unseen = find_unseen(plan, messages)
-    check_every_group(plan, messages, unseen.silos_missing)
-    measured = _Measured.of(plan, messages)
-    federation, method = measured.federation, measured.method
+    aside = set_aside(plan, messages, unseen)
+    federation = _released(plan, messages, aside)
+    method = Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim)
+    missing: dict[str, Any] = {
+        "unseen": unseen.of(federation.groups),
+        "unseen_total": unseen.total,
+    }
+    sizes = partial(Sizes.of, federation, method, score_range=plan.score_range)
+    seen = sizes()
     influence = influences(federation, method)
     assessment = assess(
         federation,
         method,
         score_range=plan.score_range,
         confidence=confidence,
-        unseen={group: most for group, most in unseen.most.items() if most},
+        **missing,
         redraws=redraws,
         seed=seed,
         local=_most_influential(influence),
@@ -136,6 +147,9 @@ def audit(
             messages=messages,
             federation=federation,
             unseen=unseen,
+            aside=aside,
+            seen=seen,
+            all=sizes(**missing) if missing["unseen"] else seen,
             pairs=pairs(federation, method),
             terms=decompose(federation, method),
             attribution=attribute(federation, method),
@@ -146,22 +160,14 @@ def audit(
     )
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """The cells released, and how the plan has them measured."""
-
-    federation: Federation
-    method: Method
-
-    @classmethod
-    def of(cls, plan: Plan, messages: Sequence[SiloSketch]) -> _Measured:
-        cells = {}
-        for message in messages:
-            cells.update(message.released(plan))
-        return cls(
-            Federation.from_cells(cells, groups=plan.groups),
-            Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim),
-        )
+def _released(plan: Plan, messages: Sequence[SiloSketch], aside: Sequence[SetAside]) -> Federation:
+    """The cells released, of the groups that are not set aside."""
+    cells: dict[tuple[str, Group], Cell] = {}
+    for message in messages:
+        cells |= message.released(plan)
+    return Federation.from_cells(
+        cells, groups=measured_groups(plan, aside), score_range=plan.score_range
+    )
 
 
 def _rounds(

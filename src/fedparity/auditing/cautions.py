@@ -5,25 +5,41 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from fedparity.auditing.parts import SetAside
 from fedparity.auditing.unseen import Unseen
+from fedparity.diagnostics.warning import AuditWarning, WarningCode
 from fedparity.errors.base import listed
+from fedparity.protocol.labels import group_words
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
 __all__ = ["audit_warnings"]
 
 
-def audit_warnings(plan: Plan, messages: Sequence[SiloSketch], unseen: Unseen) -> tuple[str, ...]:
-    """Return a sentence for each thing that is missing or was cut."""
-    sentences = (
-        _missing(plan, unseen),
-        _withheld(messages, unseen),
-        _unlimited(unseen),
-        _contradicted(unseen),
-        _dropped(messages),
-        _coarser(plan, messages),
+def audit_warnings(
+    plan: Plan,
+    messages: Sequence[SiloSketch],
+    unseen: Unseen,
+    aside: Sequence[SetAside],
+) -> tuple[AuditWarning, ...]:
+    """Return a warning for each thing that is missing or was cut, groups set aside first."""
+    sentences: dict[WarningCode, str] = {
+        "silos_missing": _missing(plan, unseen),
+        "cells_withheld": _withheld(messages, unseen),
+        "unbounded": _unlimited(unseen),
+        "totals_contradicted": _contradicted(unseen),
+        "rows_dropped": _dropped(messages),
+        "coarser_cells": _coarser(plan, messages),
+    }
+    return (
+        *(AuditWarning(code="group_set_aside", text=_set_aside(each)) for each in aside),
+        *(AuditWarning(code=code, text=text) for code, text in sentences.items() if text),
     )
-    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _set_aside(aside: SetAside) -> str:
+    name = group_words(aside.group)
+    return f"no silo released group {name}, so it was set aside: {aside.known}."
 
 
 def _missing(plan: Plan, unseen: Unseen) -> str:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fedparity.auditing.beyond import Beyond
 from fedparity.auditing.cautions import audit_warnings
+from fedparity.auditing.comparing import Comparison
 from fedparity.auditing.curves import group_curves, silo_quantiles
 from fedparity.auditing.parts import (
     AttributionResult,
     DecompositionResult,
     PartIntervals,
+    SetAside,
     SiloInfluenceResult,
     SiloResult,
     StandIn,
-    TermIntervals,
 )
 from fedparity.auditing.result import SCHEMA, AuditResult
+from fedparity.auditing.sizes import Sizes
 from fedparity.auditing.stated_guarantee import stated_guarantee
 from fedparity.auditing.unseen import Unseen, silo_note
 from fedparity.auditing.whole import (
-    disparity_result,
     group_results,
     heterogeneity_result,
     pair_results,
@@ -50,6 +52,11 @@ class Findings:
     messages: Sequence[SiloSketch]
     federation: Federation
     unseen: Unseen
+    aside: tuple[SetAside, ...]
+    seen: Sizes
+    """With bounds of the raw data of the cells released."""
+    all: Sizes
+    """With bounds of all raw data of the groups measured."""
     pairs: tuple[Pair, ...]
     terms: Decomposition | TriangleTerms
     attribution: Attribution
@@ -60,45 +67,63 @@ class Findings:
 
 def compose(found: Findings) -> AuditResult:
     """Return the result of an audit."""
-    assessment = found.assessment
-    return AuditResult(
+    beyond = Beyond.of(
+        found.aside,
+        seen=float(found.federation.counts.sum()),
+        score_range=found.plan.score_range,
+        order=found.plan.order,
+    )
+    disparity = found.assessment.disparity
+    assessment = replace(
+        found.assessment, disparity=replace(disparity, outer=beyond.disparity(disparity.outer))
+    )
+    compared = Comparison(
+        plan=found.plan,
+        assessment=assessment,
+        federation=found.federation,
+        seen=found.seen,
+        all=found.all,
+        beyond=beyond,
+    )
+    warnings = audit_warnings(found.plan, found.messages, found.unseen, found.aside)
+    result = AuditResult(
         schema=SCHEMA,
         plan=plan_summary(found.plan),
         silos_received=tuple(message.silo for message in found.messages),
         silos_missing=found.unseen.silos_missing,
         n=found.federation.counts.sum().item(),
         groups=group_results(found.federation),
-        disparity=disparity_result(found.plan, assessment),
+        set_aside=found.aside,
+        disparity=compared.disparity(),
+        magnitudes=compared.magnitudes(),
+        thresholds=(),
+        tails=(),
         heterogeneity=heterogeneity_result(assessment),
-        pairs=pair_results(found.pairs),
+        pairs=pair_results(found.pairs, assessment.pairs, found.seen.pairs),
         decomposition=_decomposition(found),
         attribution=_attribution(found),
         silos=_silos(found),
         guarantee=FrozenMapping(stated_guarantee(found.plan)),
-        warnings=audit_warnings(found.plan, found.messages, found.unseen) + assessment.warnings,
+        warnings=(*warnings, *assessment.warnings),
         software=SOFTWARE,
         confidence=assessment.confidence,
         redraws=assessment.redraws,
         seed=assessment.seed,
         curves=group_curves(found.federation, found.plan.order),
         federation=found.federation,
-        unseen={group: most for group, most in found.unseen.most.items() if most},
+        unseen=found.unseen.of(found.federation.groups),
     )
+    return result.with_rates(thresholds=found.plan.thresholds)
 
 
 def _decomposition(found: Findings) -> DecompositionResult:
-    terms, intervals = found.terms, found.assessment.decomposition
+    terms = found.terms
     return DecompositionResult(
         v_mix=terms.v_mix,
         v_bar=terms.v_bar,
         remainder=terms.remainder if isinstance(terms, Decomposition) else None,
         lower=terms.lower,
         upper=terms.upper,
-        intervals=TermIntervals(
-            v_mix=intervals.get("v_mix"),
-            v_bar=intervals.get("v_bar"),
-            remainder=intervals.get("remainder"),
-        ),
     )
 
 

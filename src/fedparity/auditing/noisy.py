@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fedparity.auditing.composing import Findings, compose
 from fedparity.auditing.noisy_unseen import find_noisy_unseen
 from fedparity.auditing.result import AuditResult
-from fedparity.auditing.unseen import check_every_group
+from fedparity.auditing.sizes import Sizes
+from fedparity.auditing.unseen import measured_groups, set_aside
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.decomposition import decompose
 from fedparity.diagnostics.influence import influences
@@ -18,13 +21,23 @@ from fedparity.diagnostics.local import local_audits
 from fedparity.diagnostics.noise.assessment import NoisyDisparityAssessment, assess_noisy
 from fedparity.diagnostics.noise.histograms import LEVELS, NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import pairs
+from fedparity.laws.labels import Group
 from fedparity.privacy.noise_law import NoiseLaw
+from fedparity.protocol.labels import typed_label
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
-__all__ = ["WEAK_EPSILON", "audit_noisy", "noise_warnings", "noisy_histograms"]
+__all__ = [
+    "WEAK_EPSILON",
+    "audit_noisy",
+    "histogram_method",
+    "noise_of",
+    "noise_warnings",
+    "noisy_histograms",
+]
 
 WEAK_EPSILON = 2.0
 """Beyond, the odds of guessing whether a record is there may grow more than sevenfold."""
@@ -44,18 +57,22 @@ def audit_noisy(
     The result has the same fields as any other. ``certificate`` and the bounds at a threshold hold at
     the confidence stated, since noise can be anything.
     """
-    histograms = noisy_histograms(plan, messages)
-    unseen = find_noisy_unseen(plan, messages, histograms.noise)
-    check_every_group(plan, messages, unseen.silos_missing)
+    unseen = find_noisy_unseen(plan, messages, noise_of(plan))
+    aside = set_aside(plan, messages, unseen)
+    histograms = noisy_histograms(plan, messages, measured_groups(plan, aside))
     federation = histograms.federation()
-    method = Method(order=plan.order, estimator=plan.estimator, levels=LEVELS, trim=plan.trim)
+    method = histogram_method(plan)
+    missing: dict[str, Any] = {
+        "unseen": unseen.of(federation.groups),
+        "unseen_total": unseen.total,
+    }
     assessment = assess_noisy(
         histograms,
         federation,
         method,
         score_range=plan.score_range,
         confidence=confidence,
-        unseen={group: most for group, most in unseen.most.items() if most},
+        **missing,
         redraws=redraws,
         seed=seed,
         progress=progress,
@@ -65,12 +82,17 @@ def audit_noisy(
         rank_errors=noise_rank_errors(histograms, confidence=confidence, seed=seed),
         value_error=histograms.grid.widest,
     )
+    sizes = partial(Sizes.of, bounded, method, score_range=plan.score_range)
+    seen = sizes()
     return compose(
         Findings(
             plan=plan,
             messages=messages,
             federation=bounded,
             unseen=unseen,
+            aside=aside,
+            seen=seen,
+            all=sizes(**missing) if missing["unseen"] else seen,
             pairs=pairs(federation, method),
             terms=decompose(federation, method),
             attribution=attribute(federation, method),
@@ -81,43 +103,65 @@ def audit_noisy(
     )
 
 
-def noisy_histograms(plan: Plan, messages: Sequence[SiloSketch]) -> NoisyHistograms:
-    """Return the histograms of checked messages, 0 where a cell is withheld."""
-    grid = plan.grid
-    counts = np.zeros((len(messages), len(plan.groups), grid.bins), dtype=np.int64)
-    for row, message in zip(counts, messages, strict=True):
-        for position, cell in enumerate(message.cells):
-            if cell.values is not None:
-                row[position] = cell.values
-    epsilon = float(plan.privacy.epsilon or 0.0) if plan.privacy is not None else 0.0
-    return NoisyHistograms(
-        silos=tuple(message.silo for message in messages),
-        groups=tuple(plan.groups),
-        counts=counts,
-        grid=grid,
-        noise=NoiseLaw(epsilon),
+def histogram_method(plan: Plan) -> Method:
+    """Return how histograms are measured: exactly where bins are points, else as the plan says."""
+    return Method(
+        order=plan.order,
+        estimator="exact" if plan.grid.pointwise else plan.estimator,
+        levels=LEVELS,
+        trim=plan.trim,
     )
 
 
-def noise_warnings(plan: Plan, disparity: object) -> tuple[str, ...]:
+def noisy_histograms(
+    plan: Plan, messages: Sequence[SiloSketch], groups: Sequence[Group]
+) -> NoisyHistograms:
+    """Return the histograms of these groups in checked messages, 0 where a cell is withheld."""
+    grid = plan.grid
+    counts = np.zeros((len(messages), len(groups), grid.bins), dtype=np.int64)
+    for row, message in zip(counts, messages, strict=True):
+        cells = {typed_label(cell.group): cell for cell in message.cells}
+        for position, group in enumerate(groups):
+            values = cells[typed_label(group)].values
+            if values is not None:
+                row[position] = values
+    return NoisyHistograms(
+        silos=tuple(message.silo for message in messages),
+        groups=tuple(groups),
+        counts=counts,
+        grid=grid,
+        noise=noise_of(plan),
+    )
+
+
+def noise_of(plan: Plan) -> NoiseLaw:
+    """Return the noise of one count under the plan."""
+    epsilon = None if plan.privacy is None else plan.privacy.epsilon
+    return NoiseLaw(float(epsilon or 0.0))
+
+
+def noise_warnings(plan: Plan, disparity: object) -> tuple[AuditWarning, ...]:
     """Return what a reader must know of the noise: how much the bins matter, how weak epsilon is."""
-    sentences = []
+    warnings = []
     epsilon = None if plan.privacy is None else plan.privacy.epsilon
     if epsilon is not None and epsilon > WEAK_EPSILON:
-        sentences.append(
+        words = (
             f"epsilon = {epsilon:g} protects single records weakly; at most {WEAK_EPSILON:g} is "
             "usual."
         )
+        warnings.append(AuditWarning(code="weak_epsilon", text=words))
     if isinstance(disparity, NoisyDisparityAssessment):
         width = disparity.certificate.upper - disparity.certificate.lower
         if 2 * disparity.binning > width / 2 > 0:
-            sentences.append(
+            words = (
                 "the disparity depends on the bins more than on the noise: ask for more bins, or "
                 "for edges where the scores are."
             )
+            warnings.append(AuditWarning(code="bins_dominate", text=words))
         if width > disparity.value:
-            sentences.append(
+            words = (
                 "noise and bins leave open more than the disparity itself: it is known in size "
                 "only, not in digits; see fedparity plan privacy."
             )
-    return tuple(sentences)
+            warnings.append(AuditWarning(code="noise_dominates", text=words))
+    return tuple(warnings)

@@ -36,6 +36,7 @@ def find_noisy_unseen(plan: Plan, messages: Sequence[SiloSketch], noise: NoiseLa
     return Unseen(
         silos_missing=missing,
         withheld=sum(withheld),
+        total=absent + sum(withheld) * most,
         most={
             group: absent + number * most
             for group, number in zip(plan.groups, withheld, strict=True)

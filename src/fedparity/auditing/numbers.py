@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fedparity.diagnostics.intervals import Interval
@@ -20,6 +22,8 @@ def number(value: float, digits: int = DIGITS) -> str:
     ('0.0421', '−123,456', '4.2e-09', '0')
     """
     size = abs(value)
+    if size == math.inf:
+        return "∞" if value > 0 else "−∞"
     if size == 0:
         return "0"
     if not 1e-4 <= size < 1e7:

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from fedparity.auditing.reading import Amount, Label, written_fields
+from fedparity.auditing.reading import Amount, Reach, written_fields
 from fedparity.diagnostics.assessment import Verdict
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.pooled_rates import TailReport
+from fedparity.diagnostics.rates import FourFifths
+from fedparity.diagnostics.thresholds import ThresholdReport
 from fedparity.laws.labels import Group
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.labels import group_text
+from fedparity.protocol.plan_fields import Favorable, ReviewUnit
 from fedparity.protocol.sketched_cell import Withheld
 
 __all__ = [
     "AttributionResult",
+    "Bounded",
+    "Burden",
+    "Compared",
     "Curves",
     "DecompositionResult",
     "DisparityResult",
+    "Estimate",
     "GroupCurve",
     "GroupResult",
     "HeterogeneityResult",
+    "InDeviations",
+    "MagnitudesResult",
     "PairResult",
     "PartIntervals",
     "PlanSummary",
+    "SetAside",
     "SiloInfluenceResult",
     "SiloResult",
     "StandIn",
-    "TermIntervals",
+    "Standardized",
+    "TailResult",
+    "ThresholdResult",
+    "Verdicts",
+    "WorstPair",
     "as_json",
     "group_key",
 ]
@@ -42,10 +58,16 @@ class PlanSummary:
     digest: str
     levels: int
     """The k of the sketches, or the bins of the histograms."""
-    sketch: Literal["quantile", "mean", "histogram"]
+    sketch: Literal["mean", "quantile", "counts", "histogram"]
     estimator: Literal["grid", "exact"]
     order: Literal[1, 2]
     score_range: Interval
+    score_step: float | None
+    """Scores lie on this grid; ``None`` if they may lie anywhere in the range."""
+    thresholds: tuple[float, ...]
+    """Scores at which the silos were asked to count."""
+    favorable: Favorable
+    """On which side of a threshold it is good to be."""
     trim: float
 
 
@@ -53,7 +75,7 @@ class PlanSummary:
 class GroupResult:
     """One group in all silos together."""
 
-    group: Label
+    group: Group
     n: Amount
     """Records released, or their weight."""
     share: float
@@ -61,24 +83,153 @@ class GroupResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DisparityResult:
-    """The global disparity, its errors, and where it lies with respect to the review level."""
+class SetAside:
+    """A group of the plan that no silo released: it is in no estimate, and in all outer bounds."""
+
+    group: Group
+    withheld: int
+    """Silos that withheld its cell."""
+    most: float | None
+    """At most so many records; ``None`` without a limit."""
+    known: str
+    """The same in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounded:
+    """A number of the raw data, and what it could be."""
 
     value: float
-    interval: Interval
-    """What the population could be, given the data."""
     certificate: Interval
     """What the raw data of the released cells could be, given the sketches."""
+    outer: Interval
+    """What all raw data could be: withheld cells, missing silos and groups set aside are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate(Bounded):
+    """A number of the population, with its errors kept apart."""
+
+    corrected: float
+    """The value without what sampling and sketches add on average: the one to print."""
+    interval: Interval
+    """What the population could be: sampling and the estimated error of the sketches counted.
+
+    It holds ``value`` and ``corrected``.
+    """
+    combined: Interval
+    """The interval with the guaranteed error of the sketches; it contains ``interval``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The number that the review level speaks of, in the plan's review unit."""
+
+    value: float | None
+    """The corrected estimate; ``None`` for standard deviations where scores do not vary in groups."""
+    answered: Reach
+    """What it could be among the silos and cells that answered."""
+    all: Reach
+    """What it could be for all, whatever the missing ones hold; it contains ``answered``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """Where the number compared lies with respect to the review level."""
+
+    answered: Verdict
+    """Among the silos and cells that answered."""
+    all: Verdict
+    """For all, whatever the missing ones hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisparityResult(Estimate):
+    """The global disparity, its errors, and where the audit lies with respect to the review level."""
+
     p_value: float
     """How often sampling noise alone would show at least this much."""
-    verdict: Verdict
-    outer: Interval
-    """What all raw data could be, withheld cells and missing silos counted."""
-    combined: Interval
-    """What the population could be, all errors counted: what the verdict compares."""
-    corrected: float
-    """The value without the part that sampling noise adds on average."""
     review_level: float | None
+    review_unit: ReviewUnit
+    compared: Compared
+    verdict: Verdicts
+
+    @property
+    def level(self) -> float | None:
+        """The review level where it speaks of the disparity itself, not of the worst pair."""
+        return self.review_level if self.review_unit == "squared" else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstPair(Estimate):
+    """The two groups furthest apart: their distance in score points, for all pairs at once."""
+
+    groups: tuple[Group, Group]
+    higher: Group | None
+    """The one of higher mean; ``None`` if the means are equal."""
+    share_of_range: float
+    """``corrected`` as a share of the score range."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InDeviations:
+    """A number in standard deviations; ``None``, and no limit, where these may be zero."""
+
+    value: float | None
+    certificate: Reach
+    outer: Reach
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standardized:
+    """The worst pair in standard deviations of the scores within groups."""
+
+    deviation: Bounded
+    """One standard deviation, in score points."""
+    distance: InDeviations
+    """The largest distance of two groups, divided by it."""
+    mean_gap: InDeviations
+    """The mean of the worst pair's first group minus that of its second, divided by it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Burden(Bounded):
+    """How far one group is from the center of all, in score points."""
+
+    group: Group
+
+
+@dataclass(frozen=True, kw_only=True)
+class MagnitudesResult:
+    """The disparity in units that people can read."""
+
+    points: Estimate
+    """Score points that a record must move to reach parity: the root mean square; for order 1 the mean."""
+    worst_pair: WorstPair
+    standardized: Standardized
+    variance_share: Bounded
+    """The disparity of order 2 as a share of the variance of all scores."""
+    location_share: Bounded
+    """How much of the disparity of order 2 is differences of means; the rest is spread and shape."""
+    equal_weights: Bounded
+    """The disparity of order 2 in score points if all groups were equally large."""
+    burden: tuple[Burden, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdResult(ThresholdReport):
+    """Rates at a threshold among the silos and cells that answered."""
+
+    all: FourFifths
+    """What can be said of four fifths for all, whatever the missing ones hold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailResult(TailReport):
+    """Shares above a quantile of the records of the silos and cells that answered."""
+
+    all: FourFifths
+    """What can be said of four fifths for all, whatever the missing ones hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,20 +245,17 @@ class HeterogeneityResult:
 class PairResult:
     """Distances between two groups, in score points."""
 
-    groups: tuple[Label, Label]
+    groups: tuple[Group, Group]
     wasserstein: float
+    corrected: float
+    """``wasserstein`` without what sampling and sketches add on average."""
+    interval: Interval
+    """Of ``wasserstein``; it holds it and ``corrected``."""
+    certificate: Interval
+    """What ``wasserstein`` of the raw data could be, given the sketches."""
     cramer: float
     mean_gap: float
     """Mean of the first minus mean of the second."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class TermIntervals:
-    """Intervals of the terms; ``None`` where there is no such term, or no interval of it."""
-
-    v_mix: Interval | None
-    v_bar: Interval | None
-    remainder: Interval | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +270,6 @@ class DecompositionResult:
     remainder: float | None
     lower: float | None
     upper: float | None
-    intervals: TermIntervals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +286,7 @@ class StandIn:
     """A silo without a group: its pooled law stood in for it in the attribution."""
 
     silo: str
-    group: Label
+    group: Group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +322,7 @@ class SiloResult:
     heterogeneity: float | None
     wasserstein: float | None
     mean_gap: float | None
+    """Of the two groups whose means are furthest apart: the first minus the second, in their order."""
     interval: Interval | None
     note: str
     """What is missing, or the empty string."""
@@ -191,7 +339,7 @@ class SiloResult:
 class GroupCurve:
     """The quantile function of one group in all silos together."""
 
-    group: Label
+    group: Group
     quantiles: tuple[float, ...]
 
 
@@ -231,6 +379,8 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 -- whatever a result holds
             name if isinstance(name, str) else group_key(name): as_json(held)
             for name, held in value.items()
         }
+    if isinstance(value, float) and math.isinf(value):
+        return None
     return [as_json(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -24,7 +24,7 @@ from fedparity.laws.labels import Group
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import as_group
 
-__all__ = ["Amount", "Label", "Terms", "read_part", "written_fields"]
+__all__ = ["Amount", "Reach", "Terms", "read_part", "written_fields"]
 
 Part = TypeVar("Part")
 Read: TypeAlias = Callable[[Any, str], Any]
@@ -53,11 +53,30 @@ def _whole(value: object, where: str) -> int:
     return value
 
 
+def _truth(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise ResultError.field(where, "true or false", value)
+    return value
+
+
 def _interval(value: object, where: str) -> Interval:
-    ends = _tuple_of(_number)(value, where)
-    if len(ends) != 2 or ends[0] > ends[1]:
-        raise ResultError.field(where, "two numbers, the lower first", value)
-    return Interval(*ends)
+    return _ordered(_tuple_with((_number, _number))(value, where), where)
+
+
+def _ordered(ends: tuple[float, ...], where: str) -> Interval:
+    lower, upper = ends
+    if lower > upper:
+        raise ResultError.field(where, "two numbers, the lower first", ends)
+    return Interval(lower, upper)
+
+
+def _reach(value: object, where: str) -> Interval:
+    """An interval; null stands for an end without a limit."""
+    ends = _tuple_with((_or_null(_number), _or_null(_number)))(value, where)
+    lower, upper = ends
+    return _ordered(
+        (-math.inf if lower is None else lower, math.inf if upper is None else upper), where
+    )
 
 
 def _label(value: object, where: str) -> Group:
@@ -96,6 +115,18 @@ def _tuple_of(read: Read) -> Read:
     return read_all
 
 
+def _tuple_with(reads: tuple[Read, ...]) -> Read:
+    def read_each(value: object, where: str) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple) or len(value) != len(reads):
+            raise ResultError.field(where, f"a list of {len(reads)}", value)
+        return tuple(
+            read(item, f"{where}[{i}]")
+            for i, (read, item) in enumerate(zip(reads, value, strict=True))
+        )
+
+    return read_each
+
+
 def _mapping_of(read: Read) -> Read:
     def read_all(value: object, where: str) -> FrozenMapping[Any]:
         if not isinstance(value, Mapping):
@@ -107,12 +138,19 @@ def _mapping_of(read: Read) -> Read:
 
 Amount: TypeAlias = Annotated[int | float, _amount]
 """A number of records, or their weight."""
-Label: TypeAlias = Annotated[Group, _label]
-"""The label of a group."""
+Reach: TypeAlias = Annotated[Interval, _reach]
+"""An interval whose ends may be infinite; JSON has null for these."""
 Terms: TypeAlias = Annotated[Mapping[str, Any], _mapping_of(_term)]
 """Names with texts, numbers, booleans and nulls."""
 
-_PLAIN: Mapping[Any, Read] = {str: _text, float: _number, int: _whole, Interval: _interval}
+_PLAIN: Mapping[Any, Read] = {
+    str: _text,
+    float: _number,
+    int: _whole,
+    bool: _truth,
+    Interval: _interval,
+    Group: _label,
+}
 
 
 def _reader(hint: Any) -> Read:  # noqa: ANN401 -- a type
@@ -123,8 +161,10 @@ def _reader(hint: Any) -> Read:  # noqa: ANN401 -- a type
         read = hint.__metadata__[0]
     elif origin is Literal:
         read = _one_of(parts)
-    elif origin is tuple:
+    elif origin is tuple and parts[-1] is Ellipsis:
         read = _tuple_of(_reader(parts[0]))
+    elif origin is tuple:
+        read = _tuple_with(tuple(map(_reader, parts)))
     elif NoneType in parts:
         read = _or_null(_reader(next(part for part in parts if part is not NoneType)))
     elif origin is not None:

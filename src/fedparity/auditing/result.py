@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from fedparity.auditing.agreement import check_agreement
 from fedparity.auditing.curves import check_curves, check_silo_quantiles
@@ -17,14 +17,21 @@ from fedparity.auditing.parts import (
     DisparityResult,
     GroupResult,
     HeterogeneityResult,
+    MagnitudesResult,
     PairResult,
     PlanSummary,
+    SetAside,
     SiloResult,
+    TailResult,
+    ThresholdResult,
     as_json,
     group_key,
 )
 from fedparity.auditing.reading import Amount, Terms, read_part
-from fedparity.errors import ResultError
+from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
+from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
+from fedparity.diagnostics.warning import AuditWarning
+from fedparity.errors import OptionError, ResultError
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
 from fedparity.protocol.canonical import canonical_bytes
@@ -34,12 +41,12 @@ from fedparity.protocol.strict_json import LARGEST, decode_object
 
 if TYPE_CHECKING:
     from fedparity.diagnostics.brackets import Bracket
-    from fedparity.diagnostics.pooled_rates import TailReport
-    from fedparity.diagnostics.thresholds import ThresholdReport
 
 __all__ = ["SCHEMA", "AuditResult"]
 
 SCHEMA: Final = "fedparity/audit/1"
+Whom: TypeAlias = Literal["answered", "all"]
+"""Whom rates speak of: those who answered, or all, whatever the missing ones hold."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -57,7 +64,15 @@ class AuditResult:
     n: Amount
     """Records released, or their weight."""
     groups: tuple[GroupResult, ...]
+    """The groups that were measured, in the order of the plan."""
+    set_aside: tuple[SetAside, ...]
+    """The groups of the plan that no silo released."""
     disparity: DisparityResult
+    magnitudes: MagnitudesResult
+    thresholds: tuple[ThresholdResult, ...]
+    """Rates at the thresholds of the plan, and at those asked for at the audit."""
+    tails: tuple[TailResult, ...]
+    """Rates above quantiles of all records that were asked for at the audit."""
     heterogeneity: HeterogeneityResult
     pairs: tuple[PairResult, ...]
     decomposition: DecompositionResult
@@ -65,7 +80,7 @@ class AuditResult:
     silos: tuple[SiloResult, ...]
     guarantee: Terms
     """The rules that every message says were applied."""
-    warnings: tuple[str, ...]
+    warnings: tuple[AuditWarning, ...]
     software: str
     confidence: float
     """Of all intervals."""
@@ -123,9 +138,11 @@ class AuditResult:
         if document.get("schema") != SCHEMA:
             raise ResultError.schema(SCHEMA, document.get("schema"))
         result = read_part(cls, document, "the top")
-        labels = {group_key(each.group): each.group for each in result.groups}
+        measured = [each.group for each in result.groups]
+        asked = [*measured, *(each.group for each in result.set_aside)]
+        labels = {group_key(group): group for group in asked}
         silos = tuple(_relabelled(silo, labels) for silo in result.silos)
-        check_curves(result.curves, list(labels.values()))
+        check_curves(result.curves, measured)
         result = replace(result, silos=silos)
         check_agreement(result)
         return result
@@ -142,32 +159,68 @@ class AuditResult:
 
         return silo_frame(self, backend)
 
-    def at_threshold(self, threshold: float) -> ThresholdReport:
-        """Return selection rates and ratios at a threshold, bracketed by the sketches.
+    def at_threshold(self, threshold: float, *, of: Whom = "answered") -> ThresholdReport:
+        """Return selection rates and ratios at a threshold, with brackets and intervals.
+
+        Parameters
+        ----------
+        threshold : float
+        of : "answered" or "all"
+            Among the silos and cells that answered, or of all, whatever the missing ones hold.
 
         Raises
         ------
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.diagnostics.thresholds import at_threshold  # noqa: PLC0415
+        return at_threshold(
+            self.sketches(),
+            threshold,
+            favorable=self.plan.favorable,
+            confidence=self.confidence,
+            **self._limits(of),
+        )
 
-        return at_threshold(self.sketches(), threshold, **self._limits)
-
-    def at_quantile(self, level: float) -> TailReport:
+    def at_quantile(self, level: float, *, of: Whom = "answered") -> TailReport:
         """Return the share of each group above a quantile of all records; 0.5 is the median.
 
+        Options are those of :meth:`at_threshold`.
+
         Raises
         ------
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.diagnostics.pooled_rates import tail_rates  # noqa: PLC0415
+        return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits(of))
 
-        return tail_rates(self.sketches(), level, **self._limits)
+    def with_rates(
+        self, *, thresholds: Iterable[float] = (), tails: Iterable[float] = ()
+    ) -> AuditResult:
+        """Return the result with the rates at further thresholds, and above further quantiles.
 
-    def ks_distance(self, first: Group, second: Group) -> Bracket:
+        Raises
+        ------
+        ResultError
+            If the result was read from a file: the sketches are needed.
+        """
+        at = {each.threshold: each for each in self.thresholds}
+        above = {each.level: each for each in self.tails}
+        for score in thresholds:
+            found, everyone = (self.at_threshold(score, of=of) for of in get_args(Whom))
+            at[found.threshold] = ThresholdResult(**vars(found), all=everyone.four_fifths)
+        for level in tails:
+            share, of_all = (self.at_quantile(level, of=of) for of in get_args(Whom))
+            above[share.level] = TailResult(**vars(share), all=of_all.four_fifths)
+        return replace(
+            self,
+            thresholds=tuple(at[score] for score in sorted(at)),
+            tails=tuple(above[level] for level in sorted(above)),
+        )
+
+    def ks_distance(self, first: Group, second: Group, *, of: Whom = "answered") -> Bracket:
         """Return the largest gap between the distribution functions of two groups.
+
+        Options are those of :meth:`at_threshold`.
 
         Raises
         ------
@@ -176,14 +229,15 @@ class AuditResult:
         """
         from fedparity.diagnostics.ks_distance import ks_distance  # noqa: PLC0415
 
-        return ks_distance(self.sketches(), first, second, **self._limits)
+        return ks_distance(self.sketches(), first, second, **self._limits(of))
 
-    @property
-    def _limits(self) -> dict[str, Any]:
+    def _limits(self, of: Whom) -> dict[str, Any]:
         """What bounds of rates depend on besides the sketches."""
+        if of not in get_args(Whom):
+            raise OptionError.unknown("of", of, get_args(Whom))
         return {
             "score_range": self.plan.score_range,
-            "unseen": self.unseen,
+            "unseen": self.unseen if of == "all" else None,
         }
 
     def sketches(self) -> Federation:
@@ -199,11 +253,13 @@ class AuditResult:
         return self.federation
 
     def __repr__(self) -> str:
-        lower, upper = self.disparity.interval
+        worst, found = self.magnitudes.worst_pair, self.disparity.verdict
+        lower, upper = worst.interval
         silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
         return (
-            f"AuditResult(G{self.plan.order}={self.disparity.value:.4g}, "
-            f"interval=({lower:.4g}, {upper:.4g}), verdict={self.disparity.verdict!r}, {silos})"
+            f"AuditResult({worst.corrected:.4g} points ({lower:.4g} to {upper:.4g}) between "
+            f"{worst.groups[0]!r} and {worst.groups[1]!r}, answered={found.answered!r}, "
+            f"all={found.all!r}, {silos})"
         )
 
     def save_report(self, path: Path, *, force: bool = False) -> str:

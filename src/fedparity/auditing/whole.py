@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fedparity.auditing.parts import (
-    DisparityResult,
     GroupResult,
     HeterogeneityResult,
     PairResult,
     PlanSummary,
 )
 from fedparity.diagnostics.assessment import Assessment
-from fedparity.diagnostics.certificate import Certificate
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.length_assessment import PairAssessment
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
 from fedparity.federated.pairs import Pair
 from fedparity.protocol.plan import Plan
 
 __all__ = [
-    "disparity_result",
     "group_results",
     "heterogeneity_result",
     "pair_results",
@@ -38,6 +36,9 @@ def plan_summary(plan: Plan) -> PlanSummary:
         estimator=plan.estimator,
         order=plan.order,
         score_range=Interval(*plan.score_range),
+        score_step=plan.score_step,
+        thresholds=tuple(plan.thresholds),
+        favorable=plan.favorable,
         trim=plan.trim,
     )
 
@@ -54,22 +55,6 @@ def group_results(federation: Federation) -> tuple[GroupResult, ...]:
     )
 
 
-def disparity_result(plan: Plan, assessment: Assessment) -> DisparityResult:
-    """Return the disparity with its errors, compared with the plan's review level."""
-    found, level = assessment.disparity, plan.review_level
-    return DisparityResult(
-        value=found.value,
-        interval=found.interval,
-        certificate=_ends(found.certificate),
-        p_value=found.p_value,
-        verdict=found.verdict(level),
-        outer=_ends(found.outer),
-        combined=found.combined,
-        corrected=found.corrected,
-        review_level=level,
-    )
-
-
 def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
     """Return the heterogeneity with its interval."""
     found = assessment.heterogeneity
@@ -78,18 +63,19 @@ def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
     )
 
 
-def pair_results(pairs: Iterable[Pair]) -> tuple[PairResult, ...]:
-    """Return the distances between every two groups."""
+def pair_results(
+    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Interval]
+) -> tuple[PairResult, ...]:
+    """Return the distances between every two groups with their errors."""
     return tuple(
         PairResult(
             groups=pair.groups,
             wasserstein=pair.wasserstein,
+            corrected=found.corrected,
+            interval=found.interval,
+            certificate=certificate,
             cramer=pair.cramer,
             mean_gap=pair.mean_gap,
         )
-        for pair in pairs
+        for pair, found, certificate in zip(pairs, assessed, certificates, strict=True)
     )
-
-
-def _ends(certificate: Certificate) -> Interval:
-    return Interval(certificate.lower, certificate.upper)

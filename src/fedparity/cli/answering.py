@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,11 +17,28 @@ from fedparity.cli.reporting import (
     report_options,
     write_outputs,
 )
-from fedparity.cli.threshold_text import tail_text, threshold_text
-from fedparity.protocol.canonical import canonical_bytes
+from fedparity.diagnostics.checks import FEWEST_REDRAWS
 from fedparity.protocol.files import refuse_existing
 
 __all__ = ["answer", "answer_options", "check_answer", "end"]
+
+
+class _Whom(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.2
+    """Which verdict decides: ``--fail-above``, or ``--fail-above=answered``."""
+
+    name = "verdict"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name of a verdict, or say how an option without a value is written."""
+        if value not in ("all", "answered"):
+            self.fail(
+                f"{value!r} is no verdict: write --fail-above=all or --fail-above=answered, or "
+                "put --fail-above last.",
+                param,
+                ctx,
+            )
+        return value
+
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 _OPTIONS = (
@@ -34,14 +51,14 @@ _OPTIONS = (
     click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of redraws."
     ),
-    click.option("--redraws", type=click.IntRange(min=2), help="Of the bootstrap."),
+    click.option("--redraws", type=click.IntRange(min=FEWEST_REDRAWS), help="Of the bootstrap."),
     click.option(
         "--threshold",
         "thresholds",
         type=float,
         multiple=True,
         metavar="SCORE",
-        help="Show selection rates and ratios at a score; may be repeated.",
+        help="Add rates and ratios at a score to every output; may be repeated.",
     ),
     click.option(
         "--tail",
@@ -49,9 +66,21 @@ _OPTIONS = (
         type=_SHARE,
         multiple=True,
         metavar="LEVEL",
-        help="Show shares above a quantile of all; 0.5 is the median.",
+        help="Add shares above a quantile of all; 0.5 is the median.",
     ),
-    click.option("--fail-above", is_flag=True, help="Exit code 10 above the review level."),
+    click.option(
+        "--details",
+        is_flag=True,
+        help="Show formulas, every kind of bound, and further measures.",
+    ),
+    click.option(
+        "--fail-above",
+        is_flag=False,
+        flag_value="all",
+        type=_Whom(),
+        metavar="[=answered]",
+        help="Exit code 10 above the review level for all; or among those who answered.",
+    ),
 )
 
 
@@ -71,19 +100,16 @@ def check_answer(options: dict[str, Any]) -> None:
     if options["output"] and not options["force"]:
         refuse_existing(options["output"])
     check_outputs(outputs, force=options["force"], others=[options["output"]])
-    if is_printed(outputs) and (options["as_json"] or options["thresholds"] or options["tails"]):
-        raise click.UsageError(
-            "a report that is printed leaves no room for --json, --threshold or --tail."
-        )
+    if is_printed(outputs) and options["as_json"]:
+        raise click.UsageError("a report that is printed leaves no room for --json.")
 
 
-def answer(result: AuditResult, options: dict[str, Any]) -> None:
-    """Print the result, and write it where it was asked for.
+def answer(measured: AuditResult, options: dict[str, Any]) -> None:
+    """Print the result, and write it where it was asked for, with the rates asked for.
 
-    A report that is printed takes the place of the text. As JSON, each threshold and tail follows on a line of its own.
+    A report that is printed takes the place of the text.
     """
-    thresholds = [result.at_threshold(score) for score in options["thresholds"]]
-    tails = [result.at_quantile(level) for level in options["tails"]]
+    result = measured.with_rates(thresholds=options["thresholds"], tails=options["tails"])
     if options["output"]:
         result.write(options["output"], force=options["force"])
     outputs = asked(options)
@@ -92,29 +118,18 @@ def answer(result: AuditResult, options: dict[str, Any]) -> None:
         return
     if options["as_json"]:
         click.echo(result.to_json())
-        for threshold in thresholds:
-            click.echo(_line("threshold", threshold.to_dict()))
-        for tail in tails:
-            click.echo(_line("tail", tail.to_dict()))
-        return
-    click.echo(audit_text(result))
-    for threshold in thresholds:
-        click.echo(f"\n{threshold_text(threshold, result)}")
-    for tail in tails:
-        click.echo(f"\n{tail_text(tail, result)}")
+    else:
+        click.echo(audit_text(result, details=options["details"]))
 
 
 def end(context: click.Context, result: AuditResult, options: dict[str, Any]) -> None:
-    """End with code 10 if the disparity is above the review level and that was asked for."""
+    """End with code 10 if the verdict asked for is *above* the review level."""
     if options["output"]:
         click.echo(f"wrote {options['output']}", err=True)
-    if not options["fail_above"]:
+    whom = options["fail_above"]
+    if whom is None:
         return
     if result.disparity.review_level is None:
         click.echo("warning: --fail-above has no effect: the plan has no review level", err=True)
-    if result.disparity.verdict == "above":
+    if getattr(result.disparity.verdict, whom) == "above":
         context.exit(ExitCode.ABOVE)
-
-
-def _line(kind: str, report: Mapping[str, object]) -> str:
-    return canonical_bytes({"schema": f"fedparity/{kind}/1", **report}).decode()

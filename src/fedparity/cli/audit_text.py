@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from itertools import chain
 
-from fedparity.auditing.parts import PairResult
+from fedparity.auditing.parts import Bounded, InDeviations, PairResult
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.fitting import cut, left, right, wrapped
 from fedparity.cli.silo_lines import silo_lines
+from fedparity.cli.threshold_text import distances_text, tail_text, threshold_text
 from fedparity.diagnostics.intervals import Interval
-from fedparity.report.numbers import amount, counted, number, percent, share_of, span, told_apart
+from fedparity.report.numbers import amount, counted, number, percent, share_of, span
 from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.answers import chance, size
 from fedparity.report.sentences.naming import group_words, symbol
+from fedparity.report.sentences.sizes import (
+    in_points,
+    points_range,
+    set_aside_words,
+    two_verdicts,
+)
 from fedparity.report.sentences.sources import (
     SHARES,
     explain_decomposition,
@@ -20,25 +27,32 @@ from fedparity.report.sentences.sources import (
     stand_ins,
     what_dominates,
 )
-from fedparity.report.verdicts import mark_of, verdict_words
+from fedparity.report.verdicts import mark_of
 
 __all__ = ["audit_text"]
 
 _SHOWN = 8
 """Groups and pairs; the JSON has them all."""
 _LABEL = 15
+_SAID_FIRST = frozenset({"group_set_aside", "silos_missing", "silos_dropped_out"})
+"""Codes of the warnings that stand at the top, not among the others."""
 
 
-def audit_text(result: AuditResult, width: int = 80) -> str:
-    """Return the result as text of at most ``width`` columns (60 or more), without colour."""
+def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
+    """Return the result as text of at most ``width`` columns (60 or more), without color.
+
+    ``details`` adds the formulas, every kind of bound, and further measures.
+    """
     sections = (
         _headline(result, width),
-        _measures(result, width),
+        _missing(result, width),
         _groups(result, width),
+        *_rates(result, width),
+        _pairs(result, width),
         _sources(result, width),
-        _terms(result, width),
         ["Silos", *silo_lines(result, width)],
         _withheld(result, width),
+        *(_details(result, width) if details else ()),
         _warnings(result, width),
     )
     lines = chain.from_iterable(["", *section] for section in sections if section)
@@ -46,70 +60,68 @@ def audit_text(result: AuditResult, width: int = 80) -> str:
 
 
 def _headline(result: AuditResult, width: int) -> list[str]:
+    """How far apart in points, the range, and both verdicts by name."""
+    verdicts = (
+        wrapped(words, width, first=f"  {shape} ") for shape, words in two_verdicts(result)
+    )
     return [
-        *wrapped(_verdict(result), width, first=f"{mark_of(result).shape} "),
+        *wrapped(in_points(result), width, first=f"{mark_of(result).shape} "),
+        *wrapped(points_range(result), width, first="  "),
+        *chain.from_iterable(verdicts),
         *wrapped(f"{result.plan.title} ({size(result)})", width, first="  "),
     ]
 
 
-def _verdict(result: AuditResult) -> str:
-    found, measure, level = result.disparity, symbol("G", result), result.disparity.review_level
-    if level is None:
-        value = f"{measure} = {number(found.value)}"
-        return f"{value}; the plan names no review level to compare it with."
-    value = f"{measure} = {told_apart(found.value, level)}"
-    low, high = (told_apart(end, level) for end in found.combined)
-    errors = f"between {low} and {high} with all errors counted"
-    return f"{verdict_words(result)}: {value}, {errors}."
-
-
-def _measures(result: AuditResult, width: int) -> list[str]:
-    found, often = result.disparity, f"{percent(result.confidence)} interval"
-    rows = [
-        (f"Disparity {symbol('G', result)}", found.value, found.interval, often),
-        ("  certificate", None, found.certificate, given_words(result)),
+def _missing(result: AuditResult, width: int) -> list[str]:
+    """Groups that were set aside, and silos that sent nothing."""
+    silos = [
+        warning.text
+        for warning in result.warnings
+        if warning.code in _SAID_FIRST and warning.code != "group_set_aside"
     ]
-    if found.outer != found.certificate:
-        rows.append(("  outer bounds", None, found.outer, "and all that is missing"))
-    rows.append(
-        (
-            f"Heterogeneity {symbol('H', result)}",
-            result.heterogeneity.value,
-            result.heterogeneity.interval,
-            often,
-        )
-    )
-    lines = [_measure(*row, width) for row in rows]
-    zero = f"{symbol('G', result)} = 0 means that all groups have the same distribution of scores."
-    return [*lines, *wrapped(f"{chance(result)} {zero}", width, first="  ")]
-
-
-def _measure(name: str, value: float | None, ends: Interval, meaning: str, width: int) -> str:
-    shown = "" if value is None else number(value)
-    between = span(ends)
-    return cut(f"{left(name, 18)}{right(shown, 10)}   {left(between, 22)} {meaning}", width)
+    sentences = (*set_aside_words(result), *(f"{text[0].upper()}{text[1:]}" for text in silos))
+    if not sentences:
+        return []
+    heading = "Set aside, and missing" if result.set_aside and silos else "Missing"
+    if result.set_aside and not silos:
+        heading = "Set aside"
+    return [heading, *chain.from_iterable(wrapped(each, width, first="  ") for each in sentences)]
 
 
 def _groups(result: AuditResult, width: int) -> list[str]:
-    lines = [
-        f"{left('Group', _LABEL + 2)}{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
-    ]
+    columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
+    lines = [f"{left('Group', _LABEL + 2)}{columns}"]
     lines += [
         f"  {left(group_words(each.group), _LABEL)}{right(amount(each.n), 12)}"
         f"{right(percent(each.share), 9)}{right(number(each.mean), 11)}"
         for each in result.groups[:_SHOWN]
     ]
-    lines += _more(len(result.groups), "groups")
-    pairs = sorted(result.pairs, key=lambda pair: -pair.wasserstein)[:_SHOWN]
-    lines += list(chain.from_iterable(_pair(pair, result, width) for pair in pairs))
-    return lines + _more(len(result.pairs), "pairs")
+    return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
+
+
+def _rates(result: AuditResult, width: int) -> list[list[str]]:
+    """A table for each threshold and tail."""
+    return [
+        *(threshold_text(each, result, width).split("\n") for each in result.thresholds),
+        *(tail_text(each, result, width).split("\n") for each in result.tails),
+    ]
+
+
+def _pairs(result: AuditResult, width: int) -> list[str]:
+    """The distance of every two groups; of two groups alone the headline says it."""
+    if len(result.pairs) == 1:
+        return []
+    pairs = sorted(result.pairs, key=lambda pair: -pair.corrected)[:_SHOWN]
+    lines = chain.from_iterable(_pair(pair, result, width) for pair in pairs)
+    return ["Pairs", *lines, *_more(len(result.pairs), "pairs")]
 
 
 def _pair(pair: PairResult, result: AuditResult, width: int) -> list[str]:
     first, second = (cut(group_words(group), _LABEL) for group in pair.groups)
     words = (
-        f"{first} and {second}: {symbol('W', result)} = {number(pair.wasserstein)} score points, "
-        f"means apart by {number(abs(pair.mean_gap))}"
+        f"{first} and {second}: {number(pair.corrected)} points apart "
+        f"({span(pair.interval)}, {percent(result.confidence)} interval), means by "
+        f"{number(abs(pair.mean_gap))}"
     )
     return wrapped(words, width, first="  ", rest="    ")
 
@@ -139,10 +151,6 @@ def _sources(result: AuditResult, width: int) -> list[str]:
     return [*lines, *wrapped(words, width, first="  ")]
 
 
-def _terms(result: AuditResult, width: int) -> list[str]:
-    return ["Terms", *wrapped(explain_decomposition(result), width, first="  ")]
-
-
 def _withheld(result: AuditResult, width: int) -> list[str]:
     silos = [silo for silo in result.silos if silo.withheld]
     if not silos:
@@ -154,9 +162,72 @@ def _withheld(result: AuditResult, width: int) -> list[str]:
 
 
 def _warnings(result: AuditResult, width: int) -> list[str]:
-    if not result.warnings:
+    others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
+    if not others:
         return []
     return [
         "Warnings",
-        *chain.from_iterable(wrapped(w, width, first="  ! ") for w in result.warnings),
+        *chain.from_iterable(wrapped(each.text, width, first="  ! ") for each in others),
     ]
+
+
+def _details(result: AuditResult, width: int) -> tuple[list[str], ...]:
+    return (
+        _measures(result, width),
+        _magnitudes(result, width),
+        ["Terms", *wrapped(explain_decomposition(result), width, first="  ")],
+        distances_text(result, width).split("\n") if result.federation is not None else [],
+    )
+
+
+def _measures(result: AuditResult, width: int) -> list[str]:
+    """The disparity as the paper defines it, with every kind of bound."""
+    found, often = result.disparity, f"{percent(result.confidence)} interval"
+    rows = [
+        (f"Disparity {symbol('G', result)}", found.value, found.interval, often),
+        ("  corrected", found.corrected, None, "noise on average taken off"),
+        ("  certificate", None, found.certificate, given_words(result)),
+        ("  combined", None, found.combined, "interval and certificate"),
+        ("  outer bounds", None, found.outer, "and all that is missing"),
+        (
+            f"Heterogeneity {symbol('H', result)}",
+            result.heterogeneity.value,
+            result.heterogeneity.interval,
+            often,
+        ),
+    ]
+    zero = f"{symbol('G', result)} = 0 means that all groups have the same distribution of scores."
+    return [
+        *(_measure(*row, width) for row in rows),
+        *wrapped(f"{chance(result)} {zero}", width, first="  "),
+    ]
+
+
+def _magnitudes(result: AuditResult, width: int) -> list[str]:
+    """Other sizes of the disparity, with what the raw data could be."""
+    found = result.magnitudes
+    rows: list[tuple[str, Bounded | InDeviations, str]] = [
+        ("Least change", found.points, "points to be alike"),
+        ("Equal weights", found.equal_weights, "points, groups as large"),
+        ("Variance share", found.variance_share, "of the score's variance"),
+        ("Location share", found.location_share, "of it by means"),
+        ("Distance in sd", found.standardized.distance, "standard deviations"),
+        ("Mean gap in sd", found.standardized.mean_gap, "standard deviations"),
+    ]
+    rows += [
+        (f"  {cut(group_words(each.group), 14)}", each, "points from the center")
+        for each in found.burden[:_SHOWN]
+    ]
+    lines = [
+        _measure(name, each.value, each.certificate, unit, width) for name, each, unit in rows
+    ]
+    words = f"The ranges are what the raw data could be, {given_words(result)}."
+    return [*lines, *wrapped(words, width, first="  ")]
+
+
+def _measure(
+    name: str, value: float | None, ends: Interval | None, meaning: str, width: int
+) -> str:
+    shown = "" if value is None else number(value)
+    between = "" if ends is None else span(ends)
+    return cut(f"{left(name, 17)}{right(shown, 9)}   {left(between, 20)} {meaning}", width)

@@ -20,11 +20,14 @@ from fedparity.cli.quoting import quoted
 from fedparity.cli.verify_text import verify_text
 from fedparity.errors import OutputError
 from fedparity.functionals.disparity import disparity
+from fedparity.functionals.wasserstein import wasserstein
+from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.release import prepare
+from fedparity.sketches.defaults import DEFAULT_LEVELS
 
 __all__ = ["demo"]
 
@@ -38,7 +41,8 @@ are mild, and group B where they are severe.
 plan.toml        what the auditor asked of every hospital
 HOSPITAL/        a hospital's own: patients.csv, which never leaves, and the
                  ledger of what did
-inbox/           what the auditor received: per group a count and quantiles
+inbox/           what the auditor received: per group a count, means of the
+                 scores between ranks, and how many are at 5 or above
 result.json      what the auditor found
 
 Typed in this folder, these commands make the last two again:
@@ -57,9 +61,9 @@ Typed in this folder, these commands make the last two again:
 @click.option(
     "--levels",
     type=click.IntRange(min=1),
-    default=100,
+    default=DEFAULT_LEVELS,
     show_default=True,
-    help="Quantiles k that each hospital releases per group, at most.",
+    help="Means k that each hospital releases per group, at most.",
 )
 @click.option(
     "--seed",
@@ -157,15 +161,17 @@ def _received(plan: Plan, messages: Sequence[SiloSketch]) -> str:
 
 def _pooled(made: Sequence[Hospital]) -> str:
     scores = np.concatenate([each.scores for each in made])
-    groups = list(chain.from_iterable(each.groups for each in made))
-    pooled = disparity(scores, sensitive_features=groups)
-    return f"The pooled records, which no auditor sees, give U₂ = {number(pooled)}."
+    groups = np.array(list(chain.from_iterable(each.groups for each in made)))
+    laws = [Law.from_scores(scores[groups == group]) for group in np.unique(groups)]
+    apart, pooled = wasserstein(*laws), disparity(scores, sensitive_features=groups)
+    return (
+        f"The pooled records, which no auditor sees, are {number(apart)} points apart "
+        f"(U₂ = {number(pooled)})."
+    )
 
 
 def _next(folder: Path) -> str:
-    command = quoted(
-        *_program(), "audit", folder / "plan.toml", folder / "inbox", "--threshold", 5
-    )
+    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
     return f"\n{folder / _NOTE} says what is in the folder; next:\n  {command}"
 
 

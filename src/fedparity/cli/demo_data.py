@@ -84,6 +84,8 @@ def demo_plan(levels: int) -> Plan:
         groups=tuple(_COUNTS),
         score_range=(0.0, 10.0),
         levels=levels,
-        review_level=0.1,
+        thresholds=(5.0,),
+        favorable="below",
+        review_level=0.5,
         silos=_NAMES,
     )

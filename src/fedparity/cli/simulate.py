@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -15,11 +15,25 @@ from fedparity.cli.table_options import reading_of, table_options
 from fedparity.engines.in_process import Settings, audit_pooled
 from fedparity.engines.in_process import simulate as measure
 from fedparity.engines.pooled_table import PooledTable
+from fedparity.federated.method import Estimator
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_fields import Favorable, ReviewUnit
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, DEFAULT_SKETCH
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["simulate"]
 
-_PLANNED = ("levels", "sketch", "estimator", "order", "review_level", "score_range")
+_PLANNED = (
+    "levels",
+    "sketch",
+    "estimator",
+    "order",
+    "favorable",
+    "review_level",
+    "review_unit",
+    "score_range",
+    "score_step",
+)
 """What a plan says, and options say without one."""
 
 
@@ -28,12 +42,20 @@ _PLANNED = ("levels", "sketch", "estimator", "order", "review_level", "score_ran
 @click.option("--silo", metavar="COL", help="Column of the silos.")
 @table_options
 @click.option("--plan", type=click.Path(), help="Apply a plan, its disclosure rules included.")
-@click.option("--levels", type=click.IntRange(min=1), help="Numbers per cell.  [default: 100]")
 @click.option(
-    "--sketch", type=click.Choice(["quantile", "mean"]), help="What they are.  [default: quantile]"
+    "--levels",
+    type=click.IntRange(min=1),
+    help=f"Numbers per cell.  [default: {DEFAULT_LEVELS}]",
 )
 @click.option(
-    "--estimator", type=click.Choice(["grid", "exact"]), help="How they are read.  [default: grid]"
+    "--sketch",
+    type=click.Choice(get_args(Kind)),
+    help=f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
+)
+@click.option(
+    "--estimator",
+    type=click.Choice(get_args(Estimator)),
+    help=f"How they are read.  [default: {DEFAULT_ESTIMATOR}]",
 )
 @click.option("--order", type=click.IntRange(1, 2), help="The p of W_p.  [default: 2]")
 @click.option(
@@ -41,7 +63,20 @@ _PLANNED = ("levels", "sketch", "estimator", "order", "review_level", "score_ran
     type=click.FloatRange(min=0, min_open=True),
     help="What the verdict compares with.",
 )
+@click.option(
+    "--review-unit",
+    type=click.Choice(get_args(ReviewUnit)),
+    help="What it speaks of.  [default: points]",
+)
 @click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
+@click.option(
+    "--step", "score_step", type=click.FloatRange(min=0, min_open=True), help="Scores lie on it."
+)
+@click.option(
+    "--favorable",
+    type=click.Choice(get_args(Favorable)),
+    help="Good side of a threshold.  [default: above]",
+)
 @click.option(
     "--regime",
     type=click.Choice(["random", "positive", "negative"]),
@@ -84,6 +119,8 @@ def simulate(context: click.Context, /, **_: object) -> None:
 
 def _measured(plan: Plan | None, reading: dict[str, Any], options: dict[str, Any]) -> AuditResult:
     settings = {name: options[name] for name in _PLANNED if options[name] is not None}
+    if plan is None:  # the silos count there, so that rates are exact
+        settings["thresholds"] = tuple(sorted(set(options["thresholds"])))
     chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
     with progress_bar("steps") as progress:
         if options["regime"] is None:
@@ -120,5 +157,5 @@ def _check_together(options: dict[str, Any]) -> None:
         raise click.UsageError("--rho and --silos go with --regime.")
     said = [name for name in _PLANNED if options[name] is not None]
     if options["plan"] is not None and said:
-        name = "range" if said[0] == "score_range" else said[0].replace("_", "-")
+        name = said[0].removeprefix("score_").replace("_", "-")
         raise click.UsageError(f"--{name} is for the plan to say; leave it out, or --plan.")

@@ -1,4 +1,4 @@
-"""How sure are we: one object that keeps the three errors of a disparity apart, and adds them."""
+"""How sure are we: one object that keeps the errors of a disparity apart, and adds them."""
 
 from __future__ import annotations
 
@@ -10,39 +10,52 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fedparity.diagnostics.attribution import attribute
-from fedparity.diagnostics.block_bootstrap import MANY_VALUES, RECOMBINED, block_bootstrap
 from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap, default_redraws
 from fedparity.diagnostics.cautions import cautions
 from fedparity.diagnostics.certificate import Certificate, certify
-from fedparity.diagnostics.checks import check_confidence
-from fedparity.diagnostics.decomposition import Decomposition, decompose
+from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.intervals import (
     Interval,
     basic_interval,
+    interval_of_difference,
     p_value,
 )
-from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
-from fedparity.diagnostics.local_assessment import (
-    assess_silos,
-    assess_some_silos,
-    largest_silos,
+from fedparity.diagnostics.left_open import left_open
+from fedparity.diagnostics.length_assessment import (
+    LengthAssessment,
+    PairAssessment,
+    assess_length,
 )
-from fedparity.errors import OptionError
+from fedparity.diagnostics.local_assessment import LOCAL_SILOS, assess_silos, largest_silos
+from fedparity.diagnostics.pooled_bootstrap import MANY_VALUES, pooled_bootstrap
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.laws.arrays import FloatArray
+from fedparity.federated.pairs import Pair, pairs
 from fedparity.laws.labels import Group, Silo
 
-__all__ = ["Assessment", "DisparityAssessment", "LengthAssessment", "Verdict", "assess"]
+__all__ = [
+    "Assessment",
+    "Bounds",
+    "DisparityAssessment",
+    "LengthAssessment",
+    "PairAssessment",
+    "Verdict",
+    "assess",
+]
+
+_TINY = 1e-300
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
+Bounds: TypeAlias = Certificate | Interval
+"""A lower and an upper end that the raw data's number cannot leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DisparityAssessment(LengthAssessment):
-    """The global disparity with its three errors, kept apart."""
+    """The global disparity with its errors, kept apart."""
 
     certificate: Certificate
     """What the raw data could be, given the sketches."""
@@ -55,23 +68,49 @@ class DisparityAssessment(LengthAssessment):
 
     @property
     def combined(self) -> Interval:
-        """What the population could be, all errors counted.
+        """What the population could be, with the guaranteed error of the sketches.
 
-        The sampling interval describes an estimate from all the raw data; the raw data could
-        have given anything inside ``outer``, so its distances to the estimate are added.
+        The interval counts the error of the sketches as it is estimated; the raw data could
+        have given anything inside ``certificate``, so its distances to the estimate are added.
         """
-        return Interval(
-            max(0.0, self.interval.lower - max(0.0, self.value - self.outer.lower)),
-            self.interval.upper + max(0.0, self.outer.upper - self.value),
-        )
+        return self.with_sketches(self.interval, self.value, self.certificate)
+
+    @property
+    def combined_all(self) -> Interval:
+        """The same if records that nobody described are counted."""
+        return self.with_all(self.interval, self.value, self.certificate, self.outer)
+
+    @staticmethod
+    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:
+        """Return the interval of a measure with the guaranteed error of the sketches."""
+        return widened(interval, value, certificate)
+
+    @staticmethod
+    def with_all(interval: Interval, value: float, certificate: Bounds, outer: Bounds) -> Interval:
+        """Return the interval of a measure if records that nobody described are counted too."""
+        seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
+        return Interval(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
-        if review_level is None:
-            return "none"
-        if self.combined.lower > review_level:
-            return "above"
-        return "below" if self.combined.upper <= review_level else "inconclusive"
+        return verdict(self.combined, review_level)
+
+
+def widened(interval: Interval, value: float, bounds: Bounds) -> Interval:
+    """Return an interval that reaches as much farther as ``bounds`` reach from the value."""
+    return Interval(
+        max(0.0, interval.lower - max(0.0, value - bounds.lower)),
+        interval.upper + max(0.0, bounds.upper - value),
+    )
+
+
+def verdict(interval: Interval, review_level: float | None) -> Verdict:
+    """Return where a number known up to an interval lies with respect to a level."""
+    if review_level is None:
+        return "none"
+    if interval.lower > review_level:
+        return "above"
+    return "below" if interval.upper <= review_level else "inconclusive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,22 +119,19 @@ class Assessment:
 
     disparity: DisparityAssessment
     heterogeneity: LengthAssessment
-    decomposition: Mapping[str, Interval]
-    """Intervals of ``v_mix``, ``v_bar`` and, for order 2, ``remainder``.
-
-    Empty for order 1 in federations of very many values.
-    """
+    pairs: tuple[PairAssessment, ...]
+    """The distance of every two groups."""
     attribution: Mapping[str, Interval]
     """Intervals of ``selection`` and ``within``."""
     local: Mapping[Silo, LengthAssessment | None]
     """The disparity inside each silo; ``None`` where it has fewer than two groups.
 
-    In federations of very many values, only of some silos: see :func:`assess`.
+    In federations of very many silos, only of some: see :func:`assess`.
     """
     confidence: float
     redraws: int
     seed: int
-    warnings: tuple[str, ...]
+    warnings: tuple[AuditWarning, ...]
 
 
 def assess(
@@ -105,6 +141,7 @@ def assess(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
     redraws: int | None = None,
     seed: int = 0,
     local: Collection[Silo] | None = None,
@@ -112,28 +149,28 @@ def assess(
 ) -> Assessment:
     """Measure a federation, and say how far each number may be from the truth.
 
-    Three errors are kept apart: what the raw data could be given the sketches (the certificate),
-    what the population could be given the data (the interval, by a seeded bootstrap from the
-    sketches alone), and what is missing (``unseen`` records).
+    Three errors are kept apart: what the population could be given the data (the interval, by a
+    seeded bootstrap that repeats the whole audit from the sketches alone), what the raw data could
+    be given the sketches (the certificate), and what is missing (``unseen`` records).
 
     Parameters
     ----------
     score_range : pair of numbers
         Public bounds of the scores.
     confidence : float
-        Of the intervals.
-    unseen : mapping of group to number, optional
+        Confidence level of the intervals.
+    unseen, unseen_total
         At most so many further records exist; see :func:`fedparity.certify`.
     redraws : int, optional
-        Bootstrap redraws; 1,000, or fewer for many values. Beyond 300,000 values a few redraws
-        are recombined (:mod:`fedparity.diagnostics.block_bootstrap`), and a warning says so.
+        Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
+        redrawn as wholes (:mod:`fedparity.diagnostics.pooled_bootstrap`), and a warning says so.
     seed : int
-        Equal seeds give equal numbers, on any number of threads.
+        Equal seeds give equal numbers.
     local : collection of silos, optional
-        Beyond 300,000 values, the silos that get an interval of their own; the 200 with most
-        records if absent. With fewer values every silo gets one.
+        The silos that get an interval of their own; all of them, or the 200 with most records,
+        if absent.
     progress : callable, optional
-        Told the redraws done and their total.
+        Called with the redraws done and their total.
 
     Examples
     --------
@@ -152,106 +189,123 @@ def assess(
     method = method or Method()
     check_confidence(confidence)
     many = redraws is None and federation.values.size > MANY_VALUES
-    redraws = _default(federation, many=many) if redraws is None else _checked_redraws(redraws)
+    redraws = default_redraws(federation) if redraws is None else check_redraws(redraws)
     certain = partial(
-        certify,
-        federation,
-        score_range=score_range,
-        order=method.order,
-        trim=method.trim,
+        certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
     certificate = certain()
-    draw = block_bootstrap if many else bootstrap
+    draw = pooled_bootstrap if many else bootstrap
     draws = draw(federation, method, redraws=redraws, seed=seed, progress=progress)
-    if many:
-        chosen = largest_silos(federation) if local is None else local
-        alone = assess_some_silos(federation, method, chosen, confidence, seed)
-    else:
-        alone = assess_silos(federation, method, draws["local"], confidence)
+    chosen = largest_silos(federation) if local is None else local
+    alone = assess_silos(federation, method, chosen, confidence=confidence, seed=seed)
     found = estimate(federation, method)
-    disparity = _disparity_assessment(
-        assess_length(found.disparity, draws["disparity"], confidence, method.order),
-        draws["disparity"].null,
-        certificate,
-        certain(unseen=unseen) if unseen else certificate,
-    )
+    length = partial(assess_length, confidence=confidence, order=method.order)
+    inside = left_open(federation, method, draws)
+    disparity = length(found.disparity, draws["disparity"], inside=inside.disparity)
     return Assessment(
-        disparity=disparity,
-        heterogeneity=assess_length(
-            found.heterogeneity, draws["heterogeneity"], confidence, method.order
+        disparity=DisparityAssessment(
+            value=disparity.value,
+            corrected=disparity.corrected,
+            interval=disparity.interval,
+            certificate=certificate,
+            outer=certain(unseen=unseen, unseen_total=unseen_total) if unseen else certificate,
+            p_value=p_value(disparity.value, draws["disparity"].null),
+            null=tuple(np.sort(draws["disparity"].null).tolist()),
         ),
-        decomposition=_term_intervals(federation, method, draws, confidence),
-        attribution=_part_intervals(federation, method, draws, confidence),
+        heterogeneity=length(
+            found.heterogeneity, draws["heterogeneity"], inside=inside.heterogeneity
+        ),
+        pairs=assess_pairs(
+            pairs(federation, method),
+            draws["pairs"],
+            confidence,
+            method.order,
+            inside=inside.disparity / max(found.disparity, _TINY),
+        ),
+        attribution=_part_intervals(federation, method, draws, disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,
         seed=seed,
         warnings=cautions(federation, certified=disparity.value in certificate)
-        + (_recombined_words(federation, alone) if many else ()),
+        + (_pooled_words(federation) if many else ())
+        + _local_words(federation, alone),
     )
 
 
-def _disparity_assessment(
-    length: LengthAssessment, null: FloatArray, certificate: Certificate, outer: Certificate
-) -> DisparityAssessment:
-    return DisparityAssessment(
-        value=length.value,
-        corrected=length.corrected,
-        interval=length.interval,
-        certificate=certificate,
-        outer=outer,
-        p_value=p_value(length.value, null),
-        null=tuple(np.sort(null).tolist()),
-    )
+def assess_pairs(
+    found: Collection[Pair], draws: Draws, confidence: float, order: int, *, inside: float = 0.0
+) -> tuple[PairAssessment, ...]:
+    """Return the distance of every two groups with its errors, alone and for all pairs at once.
+
+    All at once by Bonferroni's inequality: each pair gets its part of the error probability.
+    ``inside`` is the share of a squared distance that the reconstruction leaves open.
+    """
+    together = 1 - (1 - confidence) / len(found)
+    assessed = []
+    for place, pair in enumerate(found):
+        own = Draws(*(column[..., place] for column in vars(draws).values()))
+        power = pair.wasserstein**order
+        alone, at_once = (
+            assess_length(power, own, level, order, inside=inside * power)
+            for level in (confidence, together)
+        )
+        assessed.append(
+            PairAssessment(
+                groups=pair.groups,
+                value=pair.wasserstein,
+                corrected=alone.corrected ** (1 / order),
+                interval=_rooted(alone.interval, pair.wasserstein, order),
+                simultaneous=_rooted(at_once.interval, pair.wasserstein, order),
+            )
+        )
+    return tuple(assessed)
 
 
-def _term_intervals(
-    federation: Federation, method: Method, draws: dict[str, Draws], confidence: float
-) -> dict[str, Interval]:
-    terms = decompose(federation, method)
-    values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
-    if isinstance(terms, Decomposition):
-        values["remainder"] = terms.remainder
-    intervals = {
-        name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
-        for name, value in values.items()
-        if name in draws
-    }
-    for name in intervals.keys() & {"v_mix", "v_bar"}:
-        lower, upper = intervals[name]
-        intervals[name] = Interval(max(lower, 0.0), max(upper, 0.0))
-    return intervals
+def _rooted(interval: Interval, value: float, order: int) -> Interval:
+    """The interval of a distance from that of its power; the value stays inside."""
+    lower, upper = (end ** (1 / order) for end in interval)
+    return Interval(min(lower, value), max(upper, value))
 
 
 def _part_intervals(
-    federation: Federation, method: Method, draws: dict[str, Draws], confidence: float
+    federation: Federation,
+    method: Method,
+    draws: Mapping[str, Draws],
+    disparity: LengthAssessment,
+    confidence: float,
 ) -> dict[str, Interval]:
+    """The intervals of the two parts, which add up to the disparity.
+
+    The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
+    as skewed as the disparity is.
+    """
     parts = attribute(federation, method)
-    return {
-        name: basic_interval(value, float(draws[name].base), draws[name].values, confidence)
-        for name, value in (("selection", parts.selection), ("within", parts.within))
+    values = {"selection": parts.selection, "within": parts.within}
+    smaller, larger = sorted(values, key=lambda name: abs(values[name]))
+    own = draws[smaller]
+    interval = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    found = {
+        smaller: interval,
+        larger: interval_of_difference(
+            disparity.value, disparity.interval, values[smaller], interval
+        ),
     }
+    return {name: found[name] for name in values}
 
 
-def _default(federation: Federation, *, many: bool) -> int:
-    return RECOMBINED if many else default_redraws(federation)
-
-
-def _recombined_words(
-    federation: Federation, local: Mapping[Silo, LengthAssessment | None]
-) -> tuple[str, ...]:
+def _pooled_words(federation: Federation) -> tuple[AuditWarning, ...]:
     words = (
-        f"the sketches hold {federation.values.size:,} values: intervals come from recombined "
-        f"redraws of blocks of silos, and {len(local):,} of {len(federation.silos):,} silos have "
-        "an interval of their own; pass redraws=1000 for plain ones, which take longer."
+        f"the sketches hold {federation.values.size:,} values: intervals come from redraws of "
+        "whole groups; pass redraws=500 for redraws of every cell, which take longer."
     )
-    return (words,)
+    return (AuditWarning(code="pooled_redraws", text=words),)
 
 
-def _checked_redraws(redraws: object) -> int:
-    if isinstance(redraws, bool) or not isinstance(redraws, int) or redraws < 20:
-        raise OptionError(
-            f"redraws must be a whole number of at least 20, not {redraws!r}.",
-            fix="pass redraws=1000, or leave it out.",
-        )
-    return redraws
+def _local_words(
+    federation: Federation, local: Mapping[Silo, LengthAssessment | None]
+) -> tuple[AuditWarning, ...]:
+    if len(local) >= min(len(federation.silos), LOCAL_SILOS + 1):
+        return ()
+    words = f"{len(local):,} of {len(federation.silos):,} silos have an interval of their own."
+    return (AuditWarning(code="few_local_intervals", text=words),)

@@ -1,11 +1,11 @@
-"""A number known up to an interval, and shares of a law known up to its envelope."""
+"""A number of the raw data that sketches bracket, and shares of laws known up to an envelope."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fedparity.diagnostics.knowledge import (
     checked_unseen,
 )
 from fedparity.federated.federation import Federation
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.mixture import mixture
@@ -23,16 +24,13 @@ from fedparity.laws.weights import Weights
 __all__ = [
     "Bracket",
     "Known",
-    "Tail",
     "bracketed_quantile",
-    "bracketed_share",
     "known_laws",
     "pooled_law",
-    "share",
+    "rounding_of",
+    "share_above",
+    "sharp_envelopes",
 ]
-
-Tail: TypeAlias = Literal[">=", ">", "<"]
-"""Which side of a threshold."""
 
 _ROUNDING = 1e-12
 """Bounds from sums of fractions are moved outwards by this; sums of whole numbers are exact."""
@@ -52,8 +50,8 @@ class Bracket:
     def __contains__(self, number: float) -> bool:
         return self.lower <= number <= self.upper
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the three numbers by name."""
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers by name, as JSON holds them."""
         return {"value": self.value, "lower": self.lower, "upper": self.upper}
 
 
@@ -66,9 +64,14 @@ class Known(NamedTuple):
     @property
     def slack(self) -> float:
         """How far sums may be from the truth: not at all if they are of whole numbers."""
-        if all(law.weights.dtype.kind == "i" for law in self.envelope):
-            return 0.0
-        return _ROUNDING + max(map(len, self.envelope)) * float(np.finfo(np.float64).eps)
+        return rounding_of(self.envelope)
+
+
+def rounding_of(envelope: Envelope) -> float:
+    """Return how far shares of these laws may be off: not at all if masses are whole numbers."""
+    if all(law.weights.dtype.kind == "i" for law in envelope):
+        return 0.0
+    return _ROUNDING + max(map(len, envelope)) * float(np.finfo(np.float64).eps)
 
 
 def known_laws(
@@ -83,41 +86,41 @@ def known_laws(
     """
     bounds = checked_range(federation, score_range)
     extra = checked_unseen(federation, unseen)
-    if federation.kind == "mean":  # a mean is the float of a sum, which a threshold can tell
-        errors = federation.value_errors + _ROUNDING * max(map(abs, bounds))
-        federation = replace(federation, value_errors=errors)
-    limited = np.where(np.isfinite(extra), extra, 0.0)
-    envelopes = group_envelopes(federation, bounds, limited)
+    envelopes = sharp_envelopes(federation, bounds, np.where(np.isfinite(extra), extra, 0.0))
     anything = Envelope(*(Law([bound], [_WITHOUT_LIMIT]) for bound in bounds))
     return {
-        group: Known(
-            estimates[group],
-            Envelope(*map(_counted, envelope)) if math.isfinite(more) else anything,
-        )
+        group: Known(estimates[group], envelope if math.isfinite(more) else anything)
         for group, envelope, more in zip(federation.groups, envelopes, extra, strict=True)
     }
 
 
-def share(law: Law, threshold: float, tail: Tail) -> float:
-    """Return the mass of ``law`` on one side of ``threshold``, summed as whole numbers if it is."""
-    start = int(np.searchsorted(law.atoms, threshold, side="right" if tail == ">" else "left"))
-    part = law.weights[:start] if tail == "<" else law.weights[start:]
-    return float(part.sum() / law.weights.sum())
+def sharp_envelopes(
+    federation: Federation, bounds: tuple[float, float], unseen: FloatArray
+) -> list[Envelope]:
+    """Return the envelope of each group, fit to be read at one point.
+
+    A bin mean is the float of a sum, whose last digit a threshold can tell from another, so it is
+    taken to be off by that much; masses that are whole numbers are summed as such.
+    """
+    if federation.kind == "mean":
+        errors = federation.value_errors + _ROUNDING * max(map(abs, bounds))
+        federation = replace(federation, value_errors=errors)
+    return [
+        Envelope(*map(_counted, envelope))
+        for envelope in group_envelopes(federation, bounds, unseen)
+    ]
 
 
-def bracketed_share(known: Known, cutoff: Bracket, tail: Tail) -> Bracket:
-    """Bound the mass beyond a threshold that is itself known up to an interval.
+def share_above(known: Known, cutoff: Bracket) -> Bracket:
+    """Bound the mass strictly above a point that is itself known up to an interval.
 
     The law lies between the two of its envelope in the stochastic order, so its mass above a
     point does too; and the mass above a point falls as the point rises.
     """
     low, high = known.envelope
-    if tail == "<":
-        lower, upper = share(high, cutoff.lower, tail), share(low, cutoff.upper, tail)
-    else:
-        lower, upper = share(low, cutoff.upper, tail), share(high, cutoff.lower, tail)
-    lower, upper = max(0.0, lower - known.slack), min(1.0, upper + known.slack)
-    value = share(known.law, cutoff.value, tail)
+    lower = max(0.0, _above(low, cutoff.upper) - known.slack)
+    upper = min(1.0, _above(high, cutoff.lower) + known.slack)
+    value = _above(known.law, cutoff.value)
     return Bracket(value=min(max(value, lower), upper), lower=lower, upper=upper)
 
 
@@ -147,6 +150,12 @@ def pooled_law(known: Mapping[Group, Known], shares: Weights) -> Known:
         )
     )
     return Known(mixture({group: entry.law for group, entry in known.items()}, shares), envelope)
+
+
+def _above(law: Law, point: float) -> float:
+    """The mass strictly above a point, summed as whole numbers if it is."""
+    start = int(np.searchsorted(law.atoms, point, side="right"))
+    return float(law.weights[start:].sum() / law.weights.sum())
 
 
 def _first_reaching(law: Law, level: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.federation import Federation
 
 __all__ = ["cautions"]
@@ -13,7 +14,7 @@ _HEAVY_TIE, _FEW_WITH_TIES = 0.25, 1_000
 """Where the measured coverage fell below 92 %: half of the scores at one value, 400 per group."""
 
 
-def cautions(federation: Federation, *, certified: bool) -> tuple[str, ...]:
+def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, ...]:
     """Return a sentence for each reason to trust an interval less.
 
     ``certified`` says whether the estimate lies inside its own certificate.
@@ -22,20 +23,35 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[str, ...]:
     small = int(np.count_nonzero(federation.counts < _SMALL_CELL))
     if small:
         warnings.append(
-            f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} records: "
-            "intervals may cover less often than stated."
+            AuditWarning(
+                code="small_cells",
+                text=f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} "
+                "records: intervals may cover less often than stated.",
+            )
         )
     if _largest_tie(federation) > _HEAVY_TIE and min(_records(federation)) < _FEW_WITH_TIES:
         warnings.append(
-            f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer than "
-            f"{_FEW_WITH_TIES:,} records: intervals may cover less often than stated."
+            AuditWarning(
+                code="heavy_tie",
+                text=f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer "
+                f"than {_FEW_WITH_TIES:,} records: intervals may cover less often than stated.",
+            )
         )
     if federation.counts.dtype.kind != "i":
-        warnings.append("counts are weights: intervals take their total for a number of records.")
+        warnings.append(
+            AuditWarning(
+                code="weights",
+                text="counts are weights: intervals count each cell as the number of equally "
+                "weighted records that it amounts to.",
+            )
+        )
     if not certified:
         warnings.append(
-            "the estimate lies outside its certificate: "
-            "use estimator 'exact', or ask for more levels."
+            AuditWarning(
+                code="outside_certificate",
+                text="the estimate lies outside its certificate: use estimator 'exact', or ask "
+                "for more levels.",
+            )
         )
     return tuple(warnings)
 

@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from fedparity.diagnostics.convex_order import bounds_from_bin_means
+from fedparity.diagnostics.convex_order import least_from_tangents, most_from_coupling
 from fedparity.diagnostics.envelopes import group_envelopes
-from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
-from fedparity.diagnostics.knowledge import (
-    checked_range,
-    checked_unseen,
-)
+from fedparity.diagnostics.extremes import integrated_extremes
+from fedparity.diagnostics.knowledge import Evidence
+from fedparity.diagnostics.potentials import least_from_potentials
 from fedparity.federated.federation import Federation
-from fedparity.functionals.order import check_order
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.barycenter import center
+from fedparity.functionals.order import check_order, power
 from fedparity.laws.labels import Group
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.refinement import QuantileTable, common_refinement
 
-__all__ = ["Certificate", "certify"]
+__all__ = [
+    "Certificate",
+    "bounds_of_disparity",
+    "bounds_of_distance",
+    "certify",
+    "certify_pairs",
+]
 
-_BLOCK = 1 << 14
 _ROUNDING = 1e-11
 """Bounds are moved outwards by this, relative to them and to the range, against rounding."""
+_PULLS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""How far targets are pulled to the middle of the range where much is unseen; the best is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +56,7 @@ def certify(
     order: int = 2,
     trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
 ) -> Certificate:
     r"""Return an interval that :math:`G_p` of the raw data cannot leave.
 
@@ -57,8 +64,10 @@ def certify(
     leaves each silo's quantile function between two step functions, hence each group's
     mixture between two laws; at every level the dispersion of the groups is at least the
     smallest and at most the largest that these allow. Exact bin means (``kind="mean"``) allow much
-    more, see :mod:`fedparity.diagnostics.convex_order`; the better bound is kept on each side. Cells
-    with a rank error, or with values that were rounded, have wider envelopes.
+    more, and mean squares more still: see :mod:`fedparity.diagnostics.convex_order` and
+    :mod:`fedparity.diagnostics.potentials`. The best bound is kept on each side. Cells
+    with a rank error, or with values that were rounded, have wider envelopes; counts at exact
+    scores leave nothing open.
 
     Parameters
     ----------
@@ -69,11 +78,15 @@ def certify(
     unseen : mapping of group to number, optional
         At most so many further records of each group exist of which nothing is known: cells
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
+    unseen_total : float, optional
+        At most so many further records exist of all groups together: what public totals leave,
+        whichever groups it belongs to.
 
     Raises
     ------
     OptionError
-        If the range is not one, a value lies outside it, or ``unseen`` names another group.
+        If the range is not one, a value lies outside it, ``unseen`` names another group, or a
+        number of unseen records is not one.
 
     Examples
     --------
@@ -85,47 +98,140 @@ def certify(
     (0.1325, 0.1325)
     """
     check_order(order)
-    low, high = checked_range(federation, score_range)
-    extra = checked_unseen(federation, unseen)
-    widest = (high - low) ** order / (2 if order == 1 else 4)
-    if not np.isfinite(extra).all():
-        return Certificate(lower=0.0, upper=widest)
-    lower, upper = _from_envelopes(federation, (low, high), extra, order, trim)
-    exact_means = federation.kind == "mean" and not federation.rank_errors.any()
-    if exact_means and not extra.any() and not trim:
-        least, most = bounds_from_bin_means(federation, (low, high), order)
-        lower, upper = max(lower, least), min(upper, most)
+    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    return bounds_of_disparity(evidence, order=order, trim=trim)
+
+
+def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+    """Return the best proven bounds; with unseen records they contain those without."""
+    lower, upper = _of_what_was_seen(evidence.as_if_complete, order, trim)
+    if evidence.total:
+        least, most = _with_unseen(evidence, upper, order, trim)
+        lower, upper = min(lower, least), max(upper, most)
+    widest = evidence.width**order / (2 if order == 1 else 4)
     slack = _ROUNDING * widest
     return Certificate(
-        lower=max(0.0, lower * (1 - _ROUNDING) - slack),
-        upper=min(widest, upper * (1 + _ROUNDING) + slack),
+        lower=float(max(0.0, lower * (1 - _ROUNDING) - slack)),
+        upper=float(min(widest, upper * (1 + _ROUNDING) + slack)),
     )
 
 
-def _from_envelopes(
+def certify_pairs(
     federation: Federation,
+    *,
     score_range: tuple[float, float],
-    unseen: FloatArray,
-    order: int,
-    trim: float,
-) -> tuple[float, float]:
-    """Integrate the pointwise extremes between the envelopes of all groups.
+    order: int = 2,
+    trim: float = 0.0,
+    unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
+) -> tuple[Certificate, ...]:
+    """Return intervals that the distance of every two groups cannot leave, in their order.
 
-    With unseen records the shares are not known either: the weights of the groups lie between
-    the records seen and all of them.
+    Options are those of :func:`certify`.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 0.2, 0.5, 0.7], groups=list("aabb"), silos=[1, 1, 1, 1], levels=2
+    ... )
+    >>> (found,) = certify_pairs(federation, score_range=(0, 1), order=1)
+    >>> round(found.lower, 6), round(found.upper, 6)
+    (0.5, 0.5)
     """
-    envelopes = group_envelopes(federation, score_range, unseen)
+    check_order(order)
+    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    return tuple(
+        bounds_of_distance(evidence.between(i, j), order=order, trim=trim)
+        for i, j in combinations(range(len(federation.groups)), 2)
+    )
+
+
+def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+    r"""Return bounds of :math:`W_p` between two groups, from evidence in which they weigh the same.
+
+    :math:`G_2 = \beta (1 - \beta) W_2^2` with the shares :math:`\beta` that the two have in the end, which
+    unseen records can drive from one half: :math:`1 / \beta (1 - \beta) = r + 2 + 1 / r` with the
+    ratio r of what the two weigh. For p = 1 the center is the larger group, and
+    :math:`G_1 = W_1 / (1 + r)` with the larger weight over the smaller.
+    """
+    of_disparity = bounds_of_disparity(evidence, order=order, trim=trim)
+    ratio = 1 + 2 * float(evidence.extra.max())
+    at_most = 1 + ratio if order == 1 else ratio + 2 + 1 / ratio
+    lower, upper = (
+        (factor * end) ** (1 / order)
+        for factor, end in (
+            (2 * order, of_disparity.lower),
+            (at_most, of_disparity.upper),
+        )
+    )
+    return Certificate(lower=lower, upper=min(evidence.width, upper))
+
+
+def _of_what_was_seen(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
+    lower, upper = _between_envelopes(evidence, order, trim)
+    if evidence.exact_means and not trim:
+        upper = min(upper, most_from_coupling(evidence, order))
+        tangents = least_from_tangents(evidence, order)
+        lower = max(lower, tangents, least_from_potentials(evidence, order))
+    return lower, upper
+
+
+def _with_unseen(
+    evidence: Evidence, most_seen: float, order: int, trim: float
+) -> tuple[float, float]:
+    lower, upper = _between_envelopes(evidence, order, trim)
+    if not trim:
+        lower = max(lower, least_from_potentials(evidence, order))
+        upper = min(upper, _most_from_moving(evidence, most_seen, order))
+        if evidence.exact_means:
+            upper = min(upper, most_from_coupling(evidence, order))
+    return lower, upper
+
+
+def _between_envelopes(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
+    """Integrate the pointwise extremes between the envelopes of all groups."""
+    widths, values = _envelope_table(evidence, trim)
+    boxes = values[0::2], values[1::2]
+    return integrated_extremes(widths, boxes, evidence.shares, order, evidence.newcomers)
+
+
+def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float:
+    r"""Return an upper bound of the disparity of all records from one of those seen.
+
+    :math:`G_p` is the least mean of :math:`|Z - B|^p` over targets B whose law is the same in every
+    group. Keep the targets of the records seen, and let the unseen ones of every group have targets of
+    the same law :math:`\mu`: then all have. An unseen record is at a distance from its target that
+    is at most as large as if all of them lay at one end of the range, so with a share
+    :math:`\rho` of unseen records
+
+    .. math:: G_p \le (1 - \rho) G_p^{seen}
+              + \rho \max_{e} \int |b - e|^p \, \mu(db), \quad e \in \{0, w\},
+
+    whichever groups they belong to. Pulling all targets towards the middle c of the range by a factor
+    :math:`\lambda` costs the records seen at most :math:`\lambda^p \int |b - c|^p \mu(db)`
+    more (for p = 2 scores deviate from their barycenter by zero on average; for p = 1 by the triangle
+    inequality), and spares the unseen. The law :math:`\mu` of the barycenter is known
+    up to the envelopes.
+    """
+    widths, values = _envelope_table(evidence.as_if_complete, trim=0.0)
+    middle = evidence.width / 2
+    low, high = (center(values[side::2], evidence.shares, order) - middle for side in (0, 1))
+    away = power(np.maximum(np.abs(low), np.abs(high)), order)
+    share = evidence.unseen_share
+    bounds = []
+    for pull in _PULLS:
+        seen = most_seen + pull**order * float(np.sum(widths * away))
+        near, far = (1 - pull) * low, (1 - pull) * high
+        unseen = max(
+            float(np.sum(widths * power(np.maximum(far + middle, 0.0), order))),
+            float(np.sum(widths * power(np.maximum(middle - near, 0.0), order))),
+        )
+        bounds.append(max(seen, (1 - share) * seen + share * unseen))
+    return min(bounds)
+
+
+def _envelope_table(evidence: Evidence, trim: float) -> QuantileTable:
+    """The quantile functions of all lower (even rows) and upper laws (odd rows)."""
+    envelopes = group_envelopes(evidence.federation, evidence.range, evidence.unseen_records)
     laws = [law for envelope in envelopes for law in envelope]
-    widths, values = common_refinement(laws, trim=trim)
-    seen = federation.count_table.sum(axis=0)
-    most = seen + unseen
-    lower = upper = 0.0
-    for start in range(0, widths.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        low, high = values[0::2, part], values[1::2, part]
-        least = smallest_dispersion(low, high, seen / seen.sum(), order)
-        largest = largest_dispersion(low, high, most / most.sum(), order)
-        lower += float(np.sum(least * widths[part]))
-        upper += float(np.sum(largest * widths[part]))
-    growth = float(most.sum() / seen.sum())
-    return lower / growth, upper * growth
+    return common_refinement(laws, trim=trim)

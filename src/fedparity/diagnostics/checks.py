@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Final
 
 import numpy as np
 
 from fedparity.errors import OptionError
 
-__all__ = ["check_confidence", "check_positive", "check_score_range", "check_whole"]
+__all__ = [
+    "FEWEST_REDRAWS",
+    "check_confidence",
+    "check_positive",
+    "check_redraws",
+    "check_score_range",
+    "check_whole",
+]
+
+
+FEWEST_REDRAWS: Final = 20
+"""Fewer redraws say nothing of the ends of an interval."""
 
 
 def check_score_range(score_range: tuple[float, float]) -> tuple[float, float]:
@@ -43,6 +55,17 @@ def check_positive(value: float, name: str) -> float:
             fix=f"pass a positive number as {name}; without one there is no such guarantee.",
         )
     return float(value)
+
+
+def check_redraws(redraws: object) -> int:
+    """Return ``redraws`` as an int, or raise unless it is a whole number of at least 20."""
+    whole = isinstance(redraws, int | np.integer) and not isinstance(redraws, bool)
+    if not whole or redraws < FEWEST_REDRAWS:  # type: ignore[operator]
+        raise OptionError(
+            f"redraws must be a whole number of at least {FEWEST_REDRAWS}, not {redraws!r}.",
+            fix="pass redraws=500, or leave it out.",
+        )
+    return int(redraws)  # type: ignore[call-overload, no-any-return]
 
 
 def check_whole(value: object, name: str) -> int:

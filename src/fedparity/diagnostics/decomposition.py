@@ -15,6 +15,7 @@ from fedparity.federated.mixtures import (
     mixture_table,
     mixtures,
     observed_weights,
+    read_cells,
 )
 from fedparity.functionals.barycenter import center
 from fedparity.laws.arrays import FloatArray
@@ -128,7 +129,8 @@ def _aligned(federation: Federation, method: Method) -> tuple[FloatArray, FloatA
         table = mixture_table(federation, observed_weights(federation), method)
         grid = midpoints(levels, trim=method.trim)
         return table.widths, table.values, center_values(federation, grid, method.order)
-    laws = [*mixtures(federation).values(), *centers(federation, order=method.order).values()]
+    cells = read_cells(federation, method)
+    laws = [*mixtures(cells).values(), *centers(cells, order=method.order).values()]
     refined: QuantileTable = common_refinement(laws, trim=method.trim)
     mixed, central = np.split(refined.values, 2)
     return refined.widths, mixed, central

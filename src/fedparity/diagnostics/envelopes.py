@@ -2,7 +2,8 @@
 
 A quantile function is non-decreasing and stays in the public score range. Knowing it at k
 levels, or its mean over k bins, leaves it between two step functions; every data set that
-gives the sketch has its quantile function between them.
+gives the sketch has its quantile function between them. Counts at known scores leave it nothing
+but the error of the scores.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 
-__all__ = ["Envelope", "group_envelopes"]
+__all__ = ["Envelope", "group_envelopes", "mean_envelopes"]
 
 _ROUNDING = 1e-9
 """Ranks computed with a rank error are moved outwards by this many records."""
@@ -73,11 +74,40 @@ def group_envelopes(
     return envelopes
 
 
+def mean_envelopes(
+    federation: Federation,
+    score_range: tuple[float, float],
+    unseen: npt.NDArray[np.float64],
+) -> list[Envelope]:
+    """Return the envelope of the law of each group with every record moved to the mean of its bin.
+
+    For exact bin means only. What is not known of this law is how the means were rounded, and
+    where the ``unseen`` records lie, which are not moved.
+    """
+    low, high = score_range
+    lowest = np.maximum(federation.values - federation.value_errors, low)
+    highest = np.minimum(federation.values + federation.value_errors, high)
+    masses = np.repeat(federation.counts / federation.levels, federation.levels)
+    envelopes = []
+    for group, more in enumerate(unseen):
+        own = np.repeat(federation.group_of == group, federation.levels)
+        weights = np.append(masses[own], more)
+        envelopes.append(
+            Envelope(
+                lower=Law(np.append(lowest[own], low), weights),
+                upper=Law(np.append(highest[own], high), weights),
+            )
+        )
+    return envelopes
+
+
 def _bracketed_ranks(federation: Federation) -> tuple[FloatArray, FloatArray]:
     """For each value: the most records strictly below it, and the least up to it."""
     counts = np.repeat(federation.counts, federation.levels)
     levels = np.repeat(federation.levels, federation.levels)
     errors = np.repeat(federation.rank_errors, federation.levels)
+    if federation.kind == "counts":
+        return _counted_ranks(federation, counts, errors)
     position = np.arange(levels.size) - np.repeat(federation.offsets[:-1], federation.levels) + 1
     if federation.kind == "mean":
         # The mean of bin l is at most the value at its right edge, at least that at its left.
@@ -90,6 +120,20 @@ def _bracketed_ranks(federation: Federation) -> tuple[FloatArray, FloatArray]:
     return (
         counts * np.minimum(middle + errors, 1.0),
         counts * np.maximum(middle - errors, 0.0),
+    )
+
+
+def _counted_ranks(
+    federation: Federation, counts: npt.NDArray[Any], errors: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The records of the cell counted before each value, and those up to it."""
+    running = np.cumsum(federation.parts)
+    earlier_cells = np.concatenate(([0], running[federation.offsets[1:-1] - 1]))
+    upto = running - np.repeat(earlier_cells, federation.levels)
+    records = np.repeat(federation.counts / federation.units, federation.levels)
+    return (
+        np.clip((upto - federation.parts) * records + counts * errors, 0.0, counts),
+        np.clip(upto * records - counts * errors, 0.0, counts),
     )
 
 

@@ -1,30 +1,25 @@
 r"""A certificate from exact counts in bins: what the raw data's disparity cannot leave.
 
-Proof. A record of a bin lies between its two edges. So the quantile function of a group lies between
-that of the law with every record at its lower edge, and that with every record at its upper edge. At
-every level the dispersion of the groups is then at least the smallest, and at most the largest, that
-these two allow. Records of which nothing is known lie at the bottom of the range in the first law, and
-at its top in the second.
+Proof. A record of a bin lies between its two edges, or at one of its points, at most half the way between
+the lowest and the highest of them from their middle: the counts are those of records at the middles, known
+up to that error, which is none where a bin is one point. The rest is the certificate of
+counts at scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.diagnostics.certificate import Certificate
-from fedparity.diagnostics.extremes import largest_dispersion, smallest_dispersion
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.diagnostics.certificate import Certificate, certify
+from fedparity.federated.federation import Federation
+from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Grid
+from fedparity.sketches.cell import Cell
 
-__all__ = ["certify_grid"]
-
-_ROUNDING = 1e-11
-"""Bounds are moved outwards by this, relative to them and to the range, against rounding."""
+__all__ = ["certify_grid", "federation_of_bins"]
 
 
 def certify_grid(
@@ -34,6 +29,7 @@ def certify_grid(
     order: int = 2,
     trim: float = 0.0,
     unseen: Sequence[float] | None = None,
+    unseen_total: float | None = None,
 ) -> Certificate:
     """Return an interval that the disparity of the raw data cannot leave, given exact counts.
 
@@ -42,6 +38,8 @@ def certify_grid(
     counts : array, groups by bins
     unseen : sequence of numbers, optional
         At most so many further records of each group; ``math.inf`` where there is no limit.
+    unseen_total : float, optional
+        At most so many further records of all groups together.
 
     Examples
     --------
@@ -50,40 +48,34 @@ def certify_grid(
     >>> round(found.lower, 6), round(found.upper, 6)
     (0.0625, 0.25)
     """
-    extra = np.zeros(len(counts)) if unseen is None else np.asarray(unseen, dtype=np.float64)
-    widest = (grid.high - grid.low) ** order / (2 if order == 1 else 4)
-    if not np.isfinite(extra).all():
-        return Certificate(lower=0.0, upper=widest)
-    lower, upper = _integrated(_laws(counts, grid, extra), counts.sum(axis=1), extra, order, trim)
-    slack = _ROUNDING * widest
-    return Certificate(
-        lower=max(0.0, lower * (1 - _ROUNDING) - slack),
-        upper=min(widest, upper * (1 + _ROUNDING) + slack),
+    return certify(
+        federation_of_bins(counts, grid, range(len(counts))),
+        score_range=(grid.low, grid.high),
+        order=order,
+        trim=trim,
+        unseen=None if unseen is None else dict(enumerate(unseen)),
+        unseen_total=unseen_total,
     )
 
 
-def _laws(counts: npt.NDArray[np.int64], grid: Grid, unseen: FloatArray) -> list[Law]:
-    """For each group the lowest law that its counts allow, then the highest."""
-    laws = []
-    for row, more in zip(counts, unseen.tolist(), strict=True):
-        masses = np.append(row, int(more)) if float(more).is_integer() else np.append(row, more)
-        laws.append(Law(np.append(grid.bounds[:-1], grid.low), masses))
-        laws.append(Law(np.append(grid.bounds[1:], grid.high), masses))
-    return laws
+def federation_of_bins(
+    counts: npt.NDArray[np.int64], grid: Grid, groups: Iterable[Group]
+) -> Federation:
+    """Return the records of each group at the middles of their bins, known up to their widths."""
+    names = tuple(groups)
+    cells = {("", group): _cell(row, grid) for group, row in zip(names, counts, strict=True)}
+    return Federation.from_cells(cells, groups=names, score_range=(grid.low, grid.high))
 
 
-def _integrated(
-    laws: list[Law],
-    seen: npt.NDArray[np.int64],
-    unseen: FloatArray,
-    order: int,
-    trim: float,
-) -> tuple[float, float]:
-    """Integrate the extremes; with unseen records the shares lie between two sets of weights."""
-    widths, values = common_refinement(laws, trim=trim)
-    most = seen + unseen
-    low, high = values[0::2], values[1::2]
-    least = smallest_dispersion(low, high, seen / seen.sum(), order)
-    largest = largest_dispersion(low, high, most / most.sum(), order)
-    growth = float(most.sum() / seen.sum())
-    return float(np.sum(least * widths)) / growth, float(np.sum(largest * widths)) * growth
+def _cell(counts: npt.NDArray[np.int64], grid: Grid) -> Cell:
+    """The records of one group at the middles of their bins."""
+    held = counts > 0
+    low, high = grid.lowest[held], grid.highest[held]
+    middles = low + (high - low) / 2
+    return Cell(
+        count=int(counts.sum()),
+        values=middles,
+        kind="counts",
+        masses=counts[held],
+        value_error=np.maximum(middles - low, high - middles),
+    )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.errors import GroupError
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import (
@@ -16,6 +15,7 @@ from fedparity.federated.mixtures import (
     grid_widths,
     mixture_table,
     observed_weights,
+    read_cells,
 )
 from fedparity.federated.pool import Pool, unit_masses
 from fedparity.functionals.disparity import spread
@@ -62,12 +62,17 @@ def influences(federation: Federation, method: Method | None = None) -> tuple[Si
     [4.0, 1.0]
     """
     method = method or Method()
+    federation = read_cells(federation, method)
     table = mixture_table(federation, observed_weights(federation), method)
     whole = spread(table, federation.shares, method.order)
     if method.estimator == "grid":
         without = _on_grid(federation, method)
-    elif len(federation.silos) * federation.values.size <= _RECOMPUTED:
-        without = np.array([_again(federation, silo, method) for silo in federation.silos])
+    elif federation.kind == "counts" or (
+        len(federation.silos) * federation.values.size <= _RECOMPUTED
+    ):
+        without = np.array(
+            [_again(federation, silo, method) for silo in range(len(federation.silos))]
+        )
     else:
         without = _by_fine_grid(federation, method, whole)
     return tuple(
@@ -80,16 +85,15 @@ def influences(federation: Federation, method: Method | None = None) -> tuple[Si
     )
 
 
-def _again(federation: Federation, silo: Silo, method: Method) -> float:
-    if len(federation.silos) == 1:
+def _again(federation: Federation, silo: int, method: Method) -> float:
+    """The disparity of the other silos: their cells have no weight in any mixture."""
+    counts = np.where(federation.silo_of == silo, 0, federation.counts)
+    totals = np.bincount(federation.group_of, counts, len(federation.groups))
+    if np.count_nonzero(totals) < 2:
         return np.nan
-    try:
-        others = federation.without(silo)
-    except GroupError:
-        return np.nan
-    return spread(
-        mixture_table(others, observed_weights(others), method), others.shares, method.order
-    )
+    weights = observed_weights(federation)[totals > 0] * (counts > 0)
+    shares = totals[totals > 0] / totals.sum()
+    return spread(mixture_table(federation, weights, method), shares, method.order)
 
 
 def _by_fine_grid(federation: Federation, method: Method, whole: float) -> FloatArray:

@@ -16,15 +16,24 @@ sides in equal parts as g leaves zero. Every g then keeps the same probability.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["Interval", "basic_interval", "interval_of_length", "p_value"]
+__all__ = [
+    "Interval",
+    "basic_interval",
+    "interval_of_difference",
+    "interval_of_length",
+    "p_value",
+]
 
 _CANDIDATES = 500
+_FEW, _STUDENT = 20, 2.2
+"""Below so many redraws, this many of their standard deviations (Student's law, 11 degrees)."""
 
 
 class Interval(NamedTuple):
@@ -66,9 +75,32 @@ def interval_of_length(
 def basic_interval(
     observed: float, base: float, redrawn: FloatArray, confidence: float
 ) -> Interval:
-    """Return the interval of a measure of any sign: the redraws, turned around the estimate."""
-    low, high = np.quantile(redrawn - base, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(observed - float(high), observed - float(low))
+    """Return the interval of a measure of any sign: the redraws, turned around the estimate.
+
+    It holds the estimate. A handful of redraws tell no quantiles, only how far they scatter.
+    """
+    moved = redrawn - base
+    if moved.size < _FEW:
+        reach = _STUDENT * float(moved.std(ddof=1))
+        low, high = float(moved.mean()) - reach, float(moved.mean()) + reach
+    else:
+        low, high = np.quantile(moved, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
+    return Interval(min(observed - high, observed), max(observed - low, observed))
+
+
+def interval_of_difference(
+    first: float, first_interval: Interval, second: float, second_interval: Interval
+) -> Interval:
+    r"""Return the interval of a difference from those of its two parts.
+
+    The method of variance estimates recovery: the limits of both lie as far from their
+    estimates as their errors reach on that side, and errors add like standard deviations,
+    :math:`L = a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}`, and U likewise.
+    """
+    difference = first - second
+    below = math.hypot(first - first_interval.lower, second_interval.upper - second)
+    above = math.hypot(first_interval.upper - first, second - second_interval.lower)
+    return Interval(difference - below, difference + above)
 
 
 def p_value(observed: float, null: FloatArray) -> float:

@@ -1,18 +1,128 @@
-"""What is known besides the sketches: the score range, unseen records, rounding; checked once."""
+"""What is known besides the sketches: the score range, records nobody saw; checked once."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fedparity.diagnostics.checks import check_score_range
+from fedparity.diagnostics.extremes import NOBODY, Newcomers
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["checked_range", "checked_unseen"]
+__all__ = ["Evidence", "checked_range", "checked_unseen"]
+
+_WITHOUT_LIMIT = 1e15
+"""Times as many records as were seen: next to so many, those seen leave no trace in a bound."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
+    """All that bounds may use: the sketches, their score range, and how much was not seen.
+
+    Scores are counted from the lower end of the range, so that a large offset costs no digits.
+    Masses are counted in units of all that was seen.
+    """
+
+    federation: Federation
+    """The sketches, in a range from 0 to ``width``."""
+    width: float
+    shares: FloatArray
+    """What each group weighs among what was seen; they add up to one."""
+    extra: FloatArray
+    """The most that records nobody saw can add to each group."""
+    total: float
+    """The most that they can add to all groups together."""
+
+    @classmethod
+    def of(
+        cls,
+        federation: Federation,
+        score_range: tuple[float, float],
+        unseen: Mapping[Group, float] | None = None,
+        unseen_total: float | None = None,
+    ) -> Evidence:
+        """Return what is known, with options checked.
+
+        Raises
+        ------
+        OptionError
+            If the range is not one, a value lies outside it, ``unseen`` names another group, or
+            a number of unseen records is not one.
+        """
+        low, high = checked_range(federation, score_range)
+        seen = float(federation.counts.sum())
+        most = np.minimum(checked_unseen(federation, unseen) / seen, _WITHOUT_LIMIT)
+        limit = math.inf if unseen_total is None else _checked_total(unseen_total) / seen
+        total = min(float(most.sum()), limit)
+        return cls(
+            federation=_from_zero(federation, low, high),
+            width=high - low,
+            shares=federation.shares,
+            extra=np.minimum(most, total),
+            total=total,
+        )
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The range of the scores, counted from its lower end."""
+        return 0.0, self.width
+
+    @property
+    def exact_means(self) -> bool:
+        """Whether the values are means of known bins, up to rounding."""
+        federation = self.federation
+        return federation.kind == "mean" and not federation.rank_errors.any()
+
+    @property
+    def unseen_records(self) -> FloatArray:
+        """The most records of each group that nobody saw."""
+        records = self.federation.count_table.sum(axis=0)
+        most: FloatArray = self.extra / self.shares * records
+        return most
+
+    @property
+    def unseen_share(self) -> float:
+        """The largest share that they can have of all records."""
+        return self.total / (1 + self.total)
+
+    @property
+    def newcomers(self) -> Newcomers:
+        """How records that nobody saw can change the shares of the groups."""
+        return Newcomers(self.unseen_share, self.extra > 0) if self.total else NOBODY
+
+    @property
+    def as_if_complete(self) -> Evidence:
+        """The same evidence of the records seen alone."""
+        return replace(self, extra=np.zeros_like(self.extra), total=0.0)
+
+    def between(self, first: int, second: int) -> Evidence:
+        """Return what is known of two groups that weigh the same.
+
+        Then :math:`G_2 = W_2^2 / 4` if nothing is missing. A record weighs the less the larger its
+        group, so the most that a total of them can add is found by starting with the smaller.
+        """
+        pair = np.array([first, second])
+        relative = self.extra[pair] / self.shares[pair]
+        left, total = self.total, 0.0
+        for position in np.argsort(self.shares[pair]):
+            taken = min(float(relative[position]), left / float(self.shares[pair[position]]))
+            left = max(0.0, left - taken * float(self.shares[pair[position]]))
+            total += taken / 2
+        return replace(
+            self,
+            federation=_restricted(
+                self.federation, (self.federation.groups[first], self.federation.groups[second])
+            ),
+            shares=np.array([0.5, 0.5]),
+            extra=np.minimum(relative / 2, total),
+            total=total,
+        )
 
 
 def checked_range(federation: Federation, score_range: tuple[float, float]) -> tuple[float, float]:
@@ -43,3 +153,36 @@ def checked_unseen(federation: Federation, unseen: Mapping[Group, float] | None)
             fix="pass an upper bound for each group, or math.inf where there is none.",
         )
     return extra
+
+
+def _checked_total(unseen_total: float) -> float:
+    total = float(unseen_total)
+    if not total >= 0:
+        raise OptionError(
+            "unseen_total must be a number of at least 0.",
+            fix="pass the most records that all groups together may lack, or leave it out.",
+        )
+    return total
+
+
+def _from_zero(federation: Federation, low: float, high: float) -> Federation:
+    """The same sketches with scores counted from ``low``, and what floats have rounded stated.
+
+    A bin mean is the float nearest to the mean, so it may be off by half a spacing of floats; a mean
+    square, which is a difference of two squares in the range, by a few spacings times the range.
+    """
+    shifted = replace(federation, values=federation.values - low, score_range=(0.0, high - low))
+    if federation.kind != "mean":
+        return shifted
+    spacing = float(np.spacing(max(abs(low), abs(high))))
+    return replace(
+        shifted,
+        value_errors=federation.value_errors + spacing,
+        mean_square_errors=federation.mean_square_errors + 4 * spacing * (high - low),
+    )
+
+
+def _restricted(federation: Federation, groups: tuple[Group, ...]) -> Federation:
+    """The cells of some groups alone."""
+    cells = {label: cell for label, cell in federation.cells.items() if label[1] in groups}
+    return Federation.from_cells(cells, groups=groups, score_range=federation.score_range)

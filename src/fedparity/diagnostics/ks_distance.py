@@ -47,7 +47,7 @@ def ks_distance(
     --------
     >>> federation = Federation.from_scores(
     ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
-    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4,
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
     ... )
     >>> ks_distance(federation, "a", "b", score_range=(0, 1))
     Bracket(value=0.25, lower=0.25, upper=0.25)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fedparity.federated.centers import all_step_ends, cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.federated.mixtures import grid_levels, grid_widths
+from fedparity.federated.mixtures import grid_levels, grid_widths, read_cells
 from fedparity.functionals.dispersion import around_center, around_mean
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
@@ -54,6 +54,7 @@ def local_audits(federation: Federation, method: Method | None = None) -> tuple[
     [1.0, 4.0]
     """
     method = method or Method()
+    federation = read_cells(federation, method)
     disparity = np.zeros(len(federation.silos))
     distance = np.zeros(len(federation.silos))
     for table in _silo_tables(federation, method):

@@ -9,23 +9,29 @@ import numpy as np
 
 from fedparity.diagnostics.brackets import (
     Bracket,
+    Known,
     bracketed_quantile,
-    bracketed_share,
     known_laws,
     pooled_law,
+    share_above,
 )
+from fedparity.diagnostics.checks import check_confidence
+from fedparity.diagnostics.proportions import proportion_limits
+from fedparity.diagnostics.rate_limits import tails
 from fedparity.diagnostics.rates import (
     FourFifths,
     GroupRate,
+    Sampled,
     compare_rates,
+    effective_sizes,
     largest_group,
-    overall_state,
-    widest_gap,
 )
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
 
 __all__ = ["TailReport", "scoring_rates", "tail_rates"]
@@ -35,16 +41,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class TailReport:
-    """Shares above a quantile of the whole population, bracketed by the sketches."""
+    """Shares above a quantile of the whole population, with brackets and intervals."""
 
     level: float
     """The level of the quantile: 0.5 for the median."""
     cutoff: Bracket
-    """The quantile itself."""
+    """The quantile of the records."""
+    confidence: float
+    """Of all intervals."""
     largest: Group
     """The group with the most records."""
     groups: tuple[GroupRate, ...]
-    widest_gap: Bracket
+    widest_gap: Sampled
     """The highest rate minus the lowest."""
     four_fifths: FourFifths
     """Where the smallest ratio to the highest rate lies."""
@@ -55,6 +63,7 @@ class TailReport:
         return {
             "level": self.level,
             "cutoff": self.cutoff.to_dict(),
+            "confidence": self.confidence,
             "largest": label,
             "groups": [group.to_dict() for group in self.groups],
             "widest_gap": self.widest_gap.to_dict(),
@@ -67,6 +76,7 @@ def scoring_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
+    confidence: float = 0.95,
 ) -> TailReport:
     """Return the share of each group above the median of all records.
 
@@ -78,12 +88,14 @@ def scoring_rates(
     --------
     >>> federation = Federation.from_scores(
     ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
-    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4,
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
     ... )
     >>> [row.rate.value for row in scoring_rates(federation, score_range=(0, 1)).groups]
     [0.5, 0.5]
     """
-    return tail_rates(federation, 0.5, score_range=score_range, unseen=unseen)
+    return tail_rates(
+        federation, 0.5, score_range=score_range, unseen=unseen, confidence=confidence
+    )
 
 
 def tail_rates(
@@ -92,6 +104,7 @@ def tail_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
+    confidence: float = 0.95,
 ) -> TailReport:
     r"""Return the share of each group strictly above a quantile of all records together.
 
@@ -99,13 +112,14 @@ def tail_rates(
 
     with F the cdf of all records. The quantile is itself known up to an interval only; a share is
     at most the largest possible above its lower end, at least the smallest possible above its
-    upper end, and all shares together leave at most 1 - u above it.
+    upper end, and all shares together leave at most 1 - u above it. The intervals count besides
+    that another sample has another quantile.
 
     Parameters
     ----------
     level : float in (0, 1)
         The u: 0.9 for the highest tenth.
-    score_range, unseen
+    score_range, unseen, confidence
         As in :func:`fedparity.at_threshold`.
 
     Raises
@@ -113,21 +127,30 @@ def tail_rates(
     OptionError
         If an option is out of its range.
     """
-    asked = _checked_level(level)
+    asked, sure = _checked_level(level), check_confidence(confidence)
     known = known_laws(federation, mixtures(federation), score_range, unseen)
-    cutoff = bracketed_quantile(pooled_law(known, federation.weights), asked)
-    rates = {group: bracketed_share(law, cutoff, ">") for group, law in known.items()}
+    everyone = pooled_law(known, federation.weights)
+    cutoff = bracketed_quantile(everyone, asked)
+    rates = {group: share_above(law, cutoff) for group, law in known.items()}
     if not any((unseen or {}).values()):
         rates = _tightened(rates, federation.weights, 1 - asked)
     largest = largest_group(federation)
-    groups = compare_rates(rates, largest)
+    sizes = effective_sizes(federation)
+    found = compare_rates(
+        rates,
+        sizes=sizes,
+        largest=largest,
+        confidence=sure,
+        moved=_moved_rates(known, everyone.law, asked, _pooled_size(federation, sizes), sure),
+    )
     return TailReport(
         level=asked,
         cutoff=cutoff,
+        confidence=sure,
         largest=largest,
-        groups=groups,
-        widest_gap=widest_gap(rates),
-        four_fifths=overall_state(groups),
+        groups=found.groups,
+        widest_gap=found.widest_gap,
+        four_fifths=found.four_fifths,
     )
 
 
@@ -138,6 +161,25 @@ def _checked_level(level: object) -> float:
             fix="pass level=0.5 for the median, or 0.9 for the highest tenth.",
         )
     return float(level)
+
+
+def _pooled_size(federation: Federation, sizes: FloatArray) -> float:
+    """How many equally weighted records all groups together amount to."""
+    totals = federation.count_table.sum(axis=0).astype(np.float64)
+    return float(totals.sum() ** 2 / (totals**2 / sizes).sum())
+
+
+def _moved_rates(
+    known: Mapping[Group, Known], everyone: Law, level: float, size: float, confidence: float
+) -> FloatArray:
+    """The rates above the lower and upper limits of the quantile, for both tails.
+
+    The share of the population up to the quantile of a sample scatters around the level as a
+    proportion does, so that the population's quantile lies between the sample's at its limits.
+    """
+    levels = proportion_limits(level, level, size, tails(confidence, len(known)))
+    cutoffs = everyone.quantile(np.stack(levels, axis=-1))
+    return np.stack([1 - entry.law.cdf(cutoffs) for entry in known.values()], axis=-1)
 
 
 def _tightened(

@@ -1,274 +1,473 @@
 r"""What other samples from the same population would have shown, drawn from the sketches alone.
 
-A redraw shares the records anew over the cells (multinomial), and in each cell the level of the
-record of rank r among n is Beta(r, n + 1 - r); all k of them together are the running sums of
-gamma spacings. The cell's quantile function turns levels into values: joined linearly between those
-sent, a step next to repeated ones. Bin means move like the value at the middle of their redrawn bin.
+A redraw repeats the whole audit. Records are shared anew over the cells (multinomial). In each cell
+the levels at which its bins begin and end are drawn as those of ordered records are: running sums of
+gamma spacings. A **continuous** law of the cell turns them into records, never the staircase of its
+values; what lies between two ends is averaged, **sketched with the same k**, rounded as the silo rounds,
+and read by the same estimator. So the sampling noise and the sketch's own error are both in a redraw,
+and neither has a floor that more records would not remove.
 
-Mixtures are not sorted again. Every value has a coordinate, its rank in the pooled law, and
-redrawn values are counted in narrow bins of that coordinate, group by group.
+Under the null hypothesis every group has the pooled law. The law of a cell is then carried along by
+the map that takes its group's mixture to the pooled one, :math:`Q_{pool} \circ F_s`, and sketched with
+the cell's own k: a small group's coarser sketch is part of the noise, not of the disparity.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.diagnostics.gamma_variables import GammaVariables
-from fedparity.federated.centers import step_ends
+from fedparity.diagnostics.score_nodes import ScoreNodes
 from fedparity.federated.federation import Federation
+from fedparity.federated.reconstruction import (
+    BinCuts,
+    BinShapes,
+    CellLayout,
+    mean_shapes,
+    quantile_shapes,
+)
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.levels import midpoints
 
-__all__ = ["BINS", "NullReader", "Redraw", "Resampler", "cdfs_of"]
+__all__ = ["Mixtures", "Resampler", "Resolution", "resampler"]
 
-BINS = 2048
-"""Bins of the pooled rank."""
-_BETWEEN = 16
+_NUMBERS_AT_ONCE = 1_500_000
+_TINY = 1e-300
+_ROUNDED_LEVELS = 100
+_FINER = 8
+"""The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
+_NULL_BINS = 128
+"""Bins of a cell's law under the null hypothesis, at least."""
 IntArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Redraw:
-    """One redrawn federation: what its cells hold, and where."""
+class Resolution(NamedTuple):
+    """How finely redraws are read; the whole is read finer than each silo."""
 
-    counts: FloatArray
-    """Records of each cell."""
-    values: FloatArray
-    """Redrawn values of all cells, one after the other."""
-    bins: IntArray
-    """Bin of each value on the pooled coordinate."""
+    nodes: int = 320
+    """Scores at which distribution functions are known."""
+    levels: int = 200
+    """Levels at which quantile functions are read."""
+    atoms: int = 128
+    """Atoms into which the law of a cell is cut, at least."""
 
 
-class Resampler:
-    """Everything about a federation that redraws share."""
+class Mixtures(NamedTuple):
+    """Laws of the groups in several redraws, as masses at the nodes: redraws by groups by nodes."""
+
+    shares: FloatArray
+    """Share of each group: redraws by groups."""
+    own: FloatArray
+    no_selection: FloatArray | None
+    """Every group spread over the silos as all records are; None if it was not asked for."""
+    local_parity: FloatArray | None
+    """Every group with its silo's pooled law; None if it was not asked for."""
+
+
+class Resampler(Protocol):
+    """Draws the mixtures of other samples from the same population."""
+
+    nodes: ScoreNodes
+    population: Mixtures
+    """What redraws are drawn from: one set of mixtures, neither sampled nor sketched."""
+
+    def redraws(
+        self, number: int, random: np.random.Generator, *, details: bool
+    ) -> Iterator[Mixtures]:
+        """Yield so many redraws, several at a time."""
+        ...  # pragma: no cover
+
+    def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
+        """Yield so many redraws of groups that all have the pooled law."""
+        ...  # pragma: no cover
+
+
+def resampler(
+    federation: Federation, *, exact: bool, details: bool, resolution: Resolution
+) -> Resampler:
+    """Return what redraws a federation; ``exact`` if the estimator reads reconstructed cells."""
+    if federation.kind == "counts":
+        return _CountsResampler(federation, details=details)
+    return _SketchResampler(federation, exact=exact, details=details, resolution=resolution)
+
+
+class _SketchResampler:
+    """Redraws of cells of quantiles or bin means."""
 
     def __init__(
-        self, federation: Federation, levels: int, trim: float = 0.0, *, between: int = _BETWEEN
+        self, federation: Federation, *, exact: bool, details: bool, resolution: Resolution
     ) -> None:
-        self.federation, self.between = federation, between
-        self.grid = midpoints(levels, trim=trim)
-        self.sizes, self.starts = federation.levels, federation.offsets[:-1]
-        self.first = np.repeat(self.starts, self.sizes)
-        self.size_of = np.repeat(self.sizes, self.sizes).astype(np.float64)
-        self.total = round(float(federation.counts.sum()))
-        self.probabilities = federation.counts / federation.counts.sum()
-        coordinate, self.scores = _coordinates(federation)
-        self.score_widths = np.diff(self.scores)
-        self.knots = _with_slopes(federation, federation.values, coordinate)
-        self.jumps = _jumps(federation)
-        self.spacings = GammaVariables(_spacings(federation))
-        self.groups_shift = np.repeat(federation.group_of * BINS, self.sizes)
-        self.read_at = self._positions_on_grid()
+        self.federation, self.exact = federation, exact and federation.kind == "mean"
+        self.layout = CellLayout.of(federation.levels)
+        self.error = float(federation.value_errors.max())
+        self.per_bin = federation.effective / federation.levels
+        cells = np.repeat(np.arange(federation.levels.size), federation.levels)
+        level = (np.arange(cells.size) - self.layout.starts[cells] + 0.5) / federation.levels[
+            cells
+        ]
+        self.move_of = federation.group_of[cells] * _ROUNDED_LEVELS + (
+            level * _ROUNDED_LEVELS
+        ).astype(np.int64)
+        reach = float(np.ptp(federation.values)) + 4 * self.error
+        self.apart = cells * reach  # so far that the values of a cell end before those of the next
+        self.spacings = GammaVariables(self._spacing_shapes())
+        self.laws = self._own_laws()
+        finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
+        law_atoms = BinCuts.of(self.laws.layout, finer * resolution.atoms)
+        values = law_atoms.values(self.laws.shapes)
+        mass = law_atoms.mass * federation.counts[law_atoms.cell_of]
+        self.nodes = ScoreNodes.of(values, mass, resolution)
+        self.weigher = _Weigher(federation, details=details)
+        counts = federation.counts.astype(np.float64)[None]
+        self.population = self.weigher.mixtures(self.nodes, values[None], counts, law_atoms)
+        self.atoms = BinCuts.of(self.layout, resolution.atoms if self.exact else 1)
+        self.null = self._null_laws()
 
-    def undisturbed(self) -> Redraw:
-        """Return the federation itself, read in the same way as its redraws."""
-        counts = self.federation.counts.astype(np.float64)
-        return Redraw(counts, self.federation.values, _bins(self.knots[:, 2]))
+    def redraws(
+        self, number: int, random: np.random.Generator, *, details: bool
+    ) -> Iterator[Mixtures]:
+        """Yield so many redraws, several at a time."""
+        return self._drawn(self.laws, number, random, details=details)
 
-    def population_masses(self) -> FloatArray:
-        """Return the mass in each bin of the laws that redraws are drawn from.
+    def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
+        """Yield so many redraws of groups that all have the pooled law."""
+        return self._drawn(self.null, number, random, details=False)
 
-        Redraws are sketched again, these are not: their quantile functions are read at many
-        levels between those of the sketch, so that noise does not count the sketch twice.
+    def _drawn(
+        self, laws: _Laws, number: int, random: np.random.Generator, *, details: bool
+    ) -> Iterator[Mixtures]:
+        federation = self.federation
+        held = len(federation.silos) * self.nodes.scores.size if details else 0
+        chunk = max(1, _NUMBERS_AT_ONCE // max(self.atoms.cell_of.size, held))
+        scale = federation.counts / federation.effective
+        total = round(float(federation.effective.sum()))
+        probabilities = federation.effective / federation.effective.sum()
+        weigher = self.weigher if details else self.weigher.plain
+        for start in range(0, number, chunk):
+            size = min(chunk, number - start)
+            counts = random.multinomial(total, probabilities, size) * scale
+            values = self._sketched(laws, size, random)
+            if self.exact:
+                shapes = mean_shapes(
+                    values,
+                    self.layout,
+                    mean_squares=laws.sketched_squares,
+                    value_error=self.error,
+                    bounds=federation.score_range,
+                )
+                values = self.atoms.values(shapes)
+            yield weigher.mixtures(self.nodes, values, counts, self.atoms)
+
+    def _sketched(self, laws: _Laws, size: int, random: np.random.Generator) -> FloatArray:
+        """The values that silos would send: redraws by values."""
+        normal = random.standard_normal((size, self.spacings.scale.size))
+        levels = self._levels(self.spacings.of(normal))
+        bins, part = laws.places(levels, self.boundary_cells)
+        ends = laws.shapes.quantile(bins, part)
+        if self.federation.kind == "quantile":
+            return self._rounded(ends, random)
+        integral = laws.running[bins] + laws.shapes.integral(bins, part)
+        inside = np.ones(levels.shape[1], dtype=bool)
+        inside[self.boundary_starts] = False
+        (after,) = np.nonzero(inside)
+        low, high = ends[:, after - 1], ends[:, after]
+        width = (levels[:, after] - levels[:, after - 1]) * laws.bins_of(
+            self.boundary_cells[after]
+        )
+        means = (integral[:, after] - integral[:, after - 1]) / np.maximum(width, _TINY)
+        # The records between two ends are a sample too; their mean scatters around the law's.
+        noise = random.standard_normal(means.shape) / np.sqrt(
+            12 * np.maximum(np.repeat(self.per_bin, self.layout.levels), 1.0)
+        )
+        means += noise * (high - low)
+        return self._rounded(np.clip(means, low, high), random)
+
+    def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
+        """The values as far off as rounding may have moved those of the silos, in order again.
+
+        Rounding them would move nothing: the laws lie on the grid already. Cells of one group are
+        moved alike at equal levels, since rounding moves like laws alike.
         """
+        if not self.error:
+            return values
         groups = len(self.federation.groups)
-        masses = np.zeros(groups * BINS)
-        weights = np.repeat(self.federation.counts / self.sizes / self.between, self.sizes)
-        step_of = np.arange(self.first.size) - self.first
-        for part in (np.arange(self.between) + 0.5) / self.between - 0.5:
-            _, coordinates = self._read(np.clip(step_of + part, 0.0, self.size_of - 1.0))
-            bins = _bins(coordinates) + self.groups_shift
-            masses += np.bincount(bins, weights, groups * BINS)
-        return masses.reshape(groups, BINS)
+        moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
+        moved = values + moves[:, self.move_of]
+        apart = self.apart
+        moved += apart
+        np.maximum.accumulate(moved, axis=1, out=moved)
+        moved -= apart
+        return moved
 
-    def draw(self, seed: np.random.SeedSequence) -> Redraw:
-        """Return one redraw; equal seeds give equal redraws."""
-        random = np.random.Generator(np.random.SFC64(seed))
-        counts = random.multinomial(self.total, self.probabilities).astype(np.float64)
-        return self._redraw(counts, self.spacings.normal(random))
+    def _spacing_shapes(self) -> FloatArray:
+        """Shapes of the gamma spacings of all cells, and where the levels of each cell start.
 
-    def mirrored_pair(self, seed: np.random.SeedSequence) -> tuple[Redraw, Redraw]:
-        """Return a redraw and its mirror image, whose noise has the opposite sign.
-
-        Counts and normal variables are reflected at their means. What is linear in the noise
-        cancels in the mean of the two; what the sketch does to every redraw remains.
+        Bins of means begin and end half a record before and after their records. Quantiles are
+        records of rank ceil(n u); what lies behind the last belongs to no level.
         """
-        random = np.random.Generator(np.random.SFC64(seed))
-        counts = random.multinomial(self.total, self.probabilities).astype(np.float64)
-        mirrored = np.maximum(2 * self.total * self.probabilities - counts, 0.0)
-        normal = self.spacings.normal(random)
-        return self._redraw(counts, normal.copy()), self._redraw(mirrored, -normal)
-
-    def _redraw(self, counts: FloatArray, normal: FloatArray) -> Redraw:
-        position = self._levels(self.spacings.of(normal))
-        position *= self.size_of
-        position -= 0.5
-        np.clip(position, 0.0, self.size_of - 1.0, out=position)
-        values, coordinates = self._read(position)
-        return Redraw(counts, values, _bins(coordinates))
-
-    def _read(self, position: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return value and coordinate at a position among the values of each cell."""
-        before = position.astype(np.int64)
-        part = position - before
-        before += self.first
-        jumps = self.jumps[before]
-        part[jumps] = np.round(part[jumps])
-        value, value_step, rank, rank_step = np.take(self.knots, before, axis=0).T
-        return value + part * value_step, rank + part * rank_step
-
-    def cell_quantiles(self, redraw: Redraw) -> FloatArray:
-        """Return the quantiles of each cell (rows) on the grid (columns)."""
-        return redraw.values[self.read_at]
-
-    def own_masses(self, redraw: Redraw, weights_of_cells: FloatArray) -> FloatArray:
-        """Return the mass in each bin (columns) of mixtures of each group's own cells (rows)."""
-        groups = len(self.federation.groups)
-        weights = np.repeat(weights_of_cells / self.sizes, self.sizes)
-        masses = np.bincount(redraw.bins + self.groups_shift, weights, groups * BINS)
-        return masses.astype(np.float64, copy=False).reshape(groups, BINS)
-
-    def masses(self, redraw: Redraw, weights: FloatArray) -> FloatArray:
-        """Return the mass in each bin of mixtures with these ``weights`` of the cells."""
-        rows = [np.repeat(row / self.sizes, self.sizes) for row in weights]
-        return np.stack([np.bincount(redraw.bins, row, BINS) for row in rows])
-
-    def coordinates(self, masses: FloatArray) -> FloatArray:
-        """Return where laws, given by their mass in each bin (rows), reach the grid (columns)."""
-        return np.stack([_reached(np.cumsum(mass), self.grid) for mass in masses])
-
-    def scores_at(self, coordinates: FloatArray) -> FloatArray:
-        """Return the scores that lie at these coordinates, joined linearly between bins."""
-        at = np.minimum(coordinates.astype(np.int64), BINS - 1)
-        return self.scores[at] + (coordinates - at) * self.score_widths[at]
-
-    def quantiles(self, masses: FloatArray) -> FloatArray:
-        """Return the quantiles on the grid of laws given by their mass in each bin."""
-        return self.scores_at(self.coordinates(masses))
+        sizes, starts = self.layout
+        cells = np.arange(sizes.size)
+        if self.federation.kind == "mean":
+            self.boundary_starts = starts + cells
+            self.boundary_cells = np.repeat(cells, sizes + 1)
+            shapes = np.repeat(self.per_bin, sizes + 2)
+            self.spacing_starts = starts + 2 * cells
+            shapes[self.spacing_starts] = shapes[self.spacing_starts + sizes + 1] = 0.5
+            return shapes
+        self.boundary_starts, self.boundary_cells = starts, np.repeat(cells, sizes)
+        self.spacing_starts = starts + cells
+        counts = np.repeat(self.federation.effective, sizes + 1)
+        of = np.repeat(sizes, sizes + 1)
+        position = np.arange(of.size) - np.repeat(self.spacing_starts, sizes + 1) + 1
+        rank = np.ceil(counts * (2 * position - 1) / (2 * of) - 1e-9)
+        rank = np.where(position <= of, rank, counts + 1)
+        before = np.concatenate(([0.0], rank[:-1]))
+        before[self.spacing_starts] = 0.0
+        spacings: FloatArray = np.maximum(rank - before, 0.0)
+        return spacings
 
     def _levels(self, spacings: FloatArray) -> FloatArray:
-        """Levels of the redrawn values: running sums of spacings, as shares of their total."""
-        running = np.cumsum(spacings)
-        ends = self.starts + np.arange(1, self.sizes.size + 1) + self.sizes - 1
-        running -= np.repeat(np.append(0.0, running[ends[:-1]]), self.sizes + 1)
-        inside = np.ones(running.size, dtype=bool)
-        inside[ends] = False
-        total = np.repeat(np.maximum(running[ends], 1e-300), self.sizes)
-        level: FloatArray = running[inside] / total
-        if self.federation.kind == "quantile":
-            return level
-        left = np.concatenate(([0.0], level[:-1]))
-        left[self.starts] = 0.0
-        middle: FloatArray = (left + level) / 2  # of each redrawn bin
-        return middle
+        """Running sums of spacings as shares of their cell's total, without the last of each."""
+        running = np.cumsum(spacings, axis=1)
+        last = np.append(self.spacing_starts[1:], running.shape[1]) - 1
+        before = np.concatenate((np.zeros((len(running), 1)), running[:, last[:-1]]), axis=1)
+        kept = np.ones(running.shape[1], dtype=bool)
+        kept[last] = False
+        total = np.maximum(running[:, last] - before, _TINY)
+        cells = self.boundary_cells
+        level: FloatArray = (running[:, kept] - before[:, cells]) / total[:, cells]
+        return level
 
-    def _positions_on_grid(self) -> IntArray:
-        """Which value of each cell (rows) is its quantile at each level of the grid."""
-        at = np.empty((self.sizes.size, self.grid.size), dtype=np.int64)
-        for size in np.unique(self.sizes):
-            same = self.sizes == size
-            steps = np.searchsorted(step_ends(int(size)), self.grid - 1e-12, side="left")
-            at[same] = self.starts[same, None] + steps
-        return at
+    def _own_laws(self) -> _Laws:
+        federation = self.federation
+        if federation.kind == "quantile":
+            shapes = quantile_shapes(
+                federation.values,
+                self.layout,
+                value_error=self.error,
+                bounds=federation.score_range,
+            )
+            return _Laws.of(shapes, self.layout, federation.mean_squares)
+        shapes = mean_shapes(
+            federation.values,
+            self.layout,
+            mean_squares=federation.mean_squares,
+            value_error=self.error,
+            bounds=federation.score_range,
+        )
+        return _Laws.of(shapes, self.layout, federation.mean_squares)
+
+    def _null_laws(self) -> _Laws:
+        """The laws of the cells if every group had the pooled law."""
+        federation = self.federation
+        sizes = self.layout.levels * -(-_NULL_BINS // self.layout.levels)
+        layout = CellLayout.of(sizes)
+        cells = np.repeat(np.arange(sizes.size), sizes)
+        place = np.arange(cells.size) - np.repeat(layout.starts, sizes)
+        groups = federation.group_of[cells]
+        ends = []
+        for part in (0.0, 0.5, 1.0):
+            bins, within = self.laws.places(((place + part) / sizes[cells])[None], cells)
+            scores = self.laws.shapes.quantile(bins, within)[0]
+            ends.append(self.nodes.carried(scores, groups, self.population))
+        shapes = BinShapes(*ends)
+        laws = _Laws.of(shapes, layout, federation.mean_squares)
+        if not self.exact:
+            return laws
+        return replace(laws, sketched_squares=self._sketched_squares(laws))
+
+    def _sketched_squares(self, laws: _Laws) -> FloatArray:
+        """What the mean squares of cells with these laws would be: variance inside their bins."""
+        federation, per_bin = self.federation, laws.layout.levels // self.layout.levels
+        mean = laws.shapes.means()
+        square = mean**2 + ((mean - laws.shapes.left) ** 2 + (laws.shapes.right - mean) ** 2) / 6
+        starts = np.repeat(laws.layout.starts, self.layout.levels) + (
+            np.arange(federation.values.size) - np.repeat(self.layout.starts, self.layout.levels)
+        ) * np.repeat(per_bin, self.layout.levels)
+        width = np.repeat(per_bin, self.layout.levels)
+        inside = (
+            np.add.reduceat(square, starts) / width - (np.add.reduceat(mean, starts) / width) ** 2
+        )
+        squares: FloatArray = (
+            np.add.reduceat(np.maximum(inside, 0.0), self.layout.starts) / self.layout.levels
+        )
+        return np.where(np.isnan(federation.mean_squares), np.nan, squares)
 
 
-class NullReader:
-    """Reads redrawn noise as if all groups had one law: the pooled one.
+@dataclass(frozen=True, eq=False)
+class _Laws:
+    """Continuous laws of all cells, from which records are drawn."""
 
-    The noise of a group's cdf, redrawn minus own, is added to the pooled cdf. Noise of cdfs does
-    not depend on how rough a small cell's quantile function is, noise of quantiles would.
+    shapes: BinShapes
+    layout: CellLayout
+    running: FloatArray
+    """The integral of the quantile function up to the left of each bin, times the cell's bins."""
+    sketched_squares: FloatArray
+    """The mean square that a sketch of the cell would state; NaN where it states none."""
+
+    @classmethod
+    def of(cls, shapes: BinShapes, layout: CellLayout, squares: FloatArray) -> _Laws:
+        means = shapes.means()
+        running = np.cumsum(means) - means
+        running -= np.repeat(running[layout.starts], layout.levels)
+        return cls(shapes, layout, running, squares)
+
+    def places(self, levels: FloatArray, cells: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the bin, and the part of it, at which each level of each cell lies."""
+        size = self.layout.levels[cells]
+        position = levels * size
+        bins = np.minimum(position.astype(np.int64), size - 1)
+        return bins + self.layout.starts[cells], position - bins
+
+    def bins_of(self, cells: IntArray) -> IntArray:
+        """Return the number of bins of these cells."""
+        return self.layout.levels[cells]
+
+
+class _Weigher:
+    """Puts the atoms of cells together to mixtures."""
+
+    def __init__(self, federation: Federation, *, details: bool) -> None:
+        self.federation, self.details = federation, details
+
+    @property
+    def plain(self) -> _Weigher:
+        """The same without the counterfactuals."""
+        return _Weigher(self.federation, details=False)
+
+    def mixtures(
+        self, nodes: ScoreNodes, values: FloatArray, counts: FloatArray, atoms: BinCuts
+    ) -> Mixtures:
+        """Return the mixtures of cells with these ``counts``, given their atoms' ``values``."""
+        federation = self.federation
+        number = len(federation.groups)
+        totals = np.zeros((len(counts), number))
+        for group in range(number):
+            totals[:, group] = counts[:, federation.group_of == group].sum(axis=1)
+        placed = nodes.place(values)
+        cells, mass = atoms.cell_of, atoms.mass
+        own = placed.masses(counts[:, cells] * mass, federation.group_of[cells], number)
+        shares = totals / totals.sum(axis=1, keepdims=True)
+        if not self.details:
+            return Mixtures(shares, own, None, None)
+        silos = federation.silo_of[cells]
+        of_silo = _tabulated(federation, counts).sum(axis=2)
+        spread = placed.masses(of_silo[:, silos] * mass, federation.group_of[cells], number)
+        pooled = placed.masses(counts[:, cells] * mass, silos, len(federation.silos))
+        return Mixtures(shares, own, *_counterfactuals(federation, counts, spread, pooled))
+
+
+def _counterfactuals(
+    federation: Federation, counts: FloatArray, spread: FloatArray, pooled: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    r"""The mixtures without selection, and those with local parity, in every redraw.
+
+    ``spread`` holds the groups' own cells, each counted by all records of its silo, and ``pooled``
+    the records of each silo. A silo that lacks a group counts with its pooled records.
     """
-
-    def __init__(self, resampler: Resampler, population: FloatArray) -> None:
-        self.resampler = resampler
-        self.own = cdfs_of(population)
-        self.pooled = cdfs_of(population.sum(axis=0, keepdims=True))[0]
-        self.center = resampler.scores_at(_reached(self.pooled, resampler.grid))
-
-    def noise(self, cdfs: FloatArray) -> FloatArray:
-        """Return the noise of each group's quantiles (rows), given its redrawn cdf."""
-        moved = np.maximum.accumulate(self.pooled + (cdfs - self.own), axis=1)
-        reached = np.stack([_reached(row, self.resampler.grid) for row in moved])
-        return self.resampler.scores_at(reached) - self.center
+    table = _tabulated(federation, counts)
+    lacking = np.moveaxis(table == 0, 1, 2).astype(np.float64)
+    in_silo = np.maximum(table.sum(axis=2, keepdims=True), _TINY)
+    selected = np.moveaxis(table / in_silo, 1, 2)
+    return spread + lacking @ pooled, selected @ pooled
 
 
-def cdfs_of(masses: FloatArray) -> FloatArray:
-    """Return the cdfs of laws given by their mass in each bin (rows)."""
-    running = np.cumsum(masses, axis=1)
-    cdfs: FloatArray = running / np.maximum(running[:, -1:], 1e-300)
-    return cdfs
+def _tabulated(federation: Federation, counts: FloatArray) -> FloatArray:
+    """Counts of cells by redraw, silo and group; zero where a silo lacks the group."""
+    table = np.zeros((len(counts), len(federation.silos), len(federation.groups)))
+    table[:, federation.silo_of, federation.group_of] = counts
+    return table
 
 
-def _spacings(federation: Federation) -> FloatArray:
-    """Shapes of the gamma spacings of all cells: one per value, and what lies behind the last.
+class _CountsResampler:
+    """Redraws of cells that were counted at the points of a grid."""
 
-    Quantiles are records of rank ceil(n u); between two of them lie their difference of records.
-    Bins of a mean sketch hold n/k records each.
-    """
-    counts = np.repeat(federation.counts, federation.levels + 1)
-    sizes = np.repeat(federation.levels, federation.levels + 1)
-    starts = federation.offsets[:-1] + np.arange(federation.levels.size)
-    position = np.arange(sizes.size) - np.repeat(starts, federation.levels + 1) + 1
-    if federation.kind == "mean":
-        return np.where(position <= sizes, counts / sizes, 0.0)
-    rank = np.ceil(counts * (2 * position - 1) / (2 * sizes) - 1e-9)
-    rank = np.where(position <= sizes, rank, counts + 1)
-    before = np.concatenate(([0.0], rank[:-1]))
-    before[starts] = 0.0
-    spacings: FloatArray = np.maximum(rank - before, 0.0)
-    return spacings
+    def __init__(self, federation: Federation, *, details: bool) -> None:
+        self.federation = federation
+        self.cell_of = np.repeat(np.arange(federation.levels.size), federation.levels)
+        self.nodes = ScoreNodes.at(np.unique(federation.values))
+        self.node_of = np.searchsorted(self.nodes.scores, federation.values)
+        share = federation.parts / federation.units[self.cell_of]
+        self.scale = (federation.counts / federation.effective)[self.cell_of]
+        self.expected = federation.effective[self.cell_of] * share
+        self.details = details
+        self.population = self._mixtures((self.expected * self.scale)[None], details=details)
 
+    def redraws(
+        self, number: int, random: np.random.Generator, *, details: bool
+    ) -> Iterator[Mixtures]:
+        """Yield so many redraws, several at a time."""
+        return self._drawn(self.expected, number, random, details=details)
 
-def _with_slopes(federation: Federation, values: FloatArray, coordinate: FloatArray) -> FloatArray:
-    """Value and step to the next one, coordinate and step to the next one, of each value."""
-    columns = []
-    for column in (values, coordinate):
-        steps = np.append(np.diff(column), 0.0)
-        steps[federation.offsets[1:] - 1] = 0.0
-        columns += [column, steps]
-    return np.stack(columns, axis=1)
+    def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
+        """Yield so many redraws of groups that all have the pooled law.
 
+        A cell's share of its group's records at a score stays as it is; the group has as many there
+        as all groups together. Where it has none, its cells share them by their records.
+        """
+        groups = self.federation.group_of[self.cell_of]
+        own = self.population.own[0]
+        own = own / own.sum(axis=1, keepdims=True)
+        pooled = (self.population.shares[0][:, None] * own).sum(axis=0)
+        at = own[groups, self.node_of]
+        expected = self.expected * pooled[self.node_of] / at
+        return self._drawn(expected, number, random, details=False, missing=(own == 0) * pooled)
 
-def _jumps(federation: Federation) -> npt.NDArray[np.bool_]:
-    """Whether the values after this one jump from atom to atom, with nothing in between.
+    def _drawn(
+        self,
+        expected: FloatArray,
+        number: int,
+        random: np.random.Generator,
+        *,
+        details: bool,
+        missing: FloatArray | None = None,
+    ) -> Iterator[Mixtures]:
+        """Redraws around these ``expected`` counts, and those of whole groups that are ``missing``."""
+        total = round(float(self.expected.sum()))
+        effective = np.bincount(
+            self.federation.group_of, self.federation.effective, len(self.federation.groups)
+        )
+        extra = np.zeros(0) if missing is None else (missing * effective[:, None]).ravel()
+        probabilities = np.concatenate((expected, extra))
+        probabilities = probabilities / probabilities.sum()
+        chunk = max(1, _NUMBERS_AT_ONCE // probabilities.size)
+        for start in range(0, number, chunk):
+            size = min(chunk, number - start)
+            drawn = random.multinomial(total, probabilities, size)
+            counts = drawn[:, : expected.size] * self.scale
+            found = self._mixtures(counts, details=details)
+            if extra.size:
+                more = drawn[:, expected.size :].reshape(size, *missing.shape)  # type: ignore[union-attr]
+                own = found.own + more
+                totals = own.sum(axis=2)
+                found = Mixtures(totals / totals.sum(axis=1, keepdims=True), own, None, None)
+            yield found
 
-    Values are joined linearly, but not next to a repeated one: tied scores are atoms, and the
-    quantile function is a step there.
-    """
-    same = np.append(federation.values[1:] == federation.values[:-1], False)
-    same[federation.offsets[1:] - 1] = False
-    tied_before = np.concatenate(([False], same[:-1]))
-    tied_after = np.append(same[1:], False)
-    jumps: npt.NDArray[np.bool_] = ~same & (tied_before | tied_after)
-    return jumps
+    def _mixtures(self, counts: FloatArray, *, details: bool) -> Mixtures:
+        federation = self.federation
+        number, nodes = len(federation.groups), self.nodes.scores.size
+        rows = np.arange(len(counts))[:, None]
+        groups = federation.group_of[self.cell_of]
 
+        def summed(weights: FloatArray, laws: IntArray, number: int) -> FloatArray:
+            at = (rows * number + laws) * nodes + self.node_of
+            total: FloatArray = np.bincount(
+                at.ravel(), weights.ravel(), len(counts) * number * nodes
+            ).astype(np.float64, copy=False)
+            return total.reshape(len(counts), number, nodes)
 
-def _reached(running: FloatArray, levels: FloatArray) -> FloatArray:
-    """Where, in bins and parts of them, a running mass reaches each level."""
-    targets = levels * running[-1]
-    at = np.minimum(np.searchsorted(running, targets), running.size - 1)
-    mass = running[at] - np.where(at > 0, running[at - 1], 0.0)
-    missing = (running[at] - targets) / np.maximum(mass, 1e-300)
-    reached: FloatArray = at + 1 - np.clip(missing, 0.0, 1.0)
-    return reached
-
-
-def _bins(coordinate: FloatArray) -> IntArray:
-    return np.minimum((coordinate * BINS).astype(np.int64), BINS - 1)
-
-
-def _coordinates(federation: Federation) -> tuple[FloatArray, FloatArray]:
-    """The pooled mid-rank of every value, and the score at the edges of equal bins of it."""
-    pool = federation.pool
-    mass = (federation.counts / federation.levels)[pool.cells]
-    distinct, inverse = np.unique(pool.atoms, return_inverse=True)
-    at_value = np.bincount(inverse, mass)
-    upto = np.cumsum(at_value)
-    middle: FloatArray = (upto - at_value / 2) / upto[-1]
-    coordinate = np.empty(pool.atoms.size)
-    coordinate[pool.order] = middle[inverse]
-    edges = np.arange(BINS + 1) / BINS
-    return coordinate, np.interp(edges, middle, distinct)
+        own = summed(counts, groups, number)
+        totals = own.sum(axis=2)
+        shares = totals / totals.sum(axis=1, keepdims=True)
+        if not (details and self.details):
+            return Mixtures(shares, own, None, None)
+        of_cell = np.add.reduceat(counts, federation.offsets[:-1], axis=1)
+        of_silo = _tabulated(federation, of_cell).sum(axis=2)
+        larger = of_silo[:, federation.silo_of] / np.maximum(of_cell, _TINY)
+        spread = summed(counts * larger[:, self.cell_of], groups, number)
+        pooled = summed(counts, federation.silo_of[self.cell_of], len(federation.silos))
+        return Mixtures(shares, own, *_counterfactuals(federation, of_cell, spread, pooled))

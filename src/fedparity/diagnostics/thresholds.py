@@ -1,8 +1,9 @@
 """Rates at a threshold, from sketches alone: what selection rules look at.
 
 A sketch leaves a group's law between two others (:mod:`fedparity.diagnostics.envelopes`), so a
-share of the group is known up to an interval. All numbers here are such brackets: an estimate,
-and bounds that the raw data cannot leave. Sampling error is not in them.
+share of its records is known up to a bracket, that the raw data cannot leave; if the silos count
+the records at the threshold, it is known. An interval adds what sampling leaves open of the
+population's share (:mod:`fedparity.diagnostics.rates`).
 """
 
 from __future__ import annotations
@@ -10,40 +11,40 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 
-from fedparity.diagnostics.brackets import Bracket, Tail, bracketed_share, known_laws
+from fedparity.diagnostics.checks import check_confidence
 from fedparity.diagnostics.rates import (
     FourFifths,
     GroupRate,
+    Sampled,
     compare_rates,
+    effective_sizes,
     largest_group,
-    overall_state,
-    widest_gap,
 )
+from fedparity.diagnostics.selected import selection_rates
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import mixtures
 from fedparity.laws.labels import Group
+from fedparity.protocol.plan_fields import Favorable
 
-__all__ = ["Favourable", "ThresholdReport", "at_threshold"]
-
-Favourable: TypeAlias = Literal["above", "below"]
-"""Who is selected: those at or ``above`` the threshold, or those strictly ``below`` it."""
+__all__ = ["ThresholdReport", "at_threshold"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdReport:
-    """Selection rates at a threshold and their comparison, bracketed by the sketches."""
+    """Selection rates at a threshold and their comparison, with brackets and intervals."""
 
     threshold: float
-    favourable: Favourable
+    favorable: Favorable
+    confidence: float
+    """Of all intervals."""
     largest: Group
     """The group with the most records."""
     groups: tuple[GroupRate, ...]
-    widest_gap: Bracket
+    widest_gap: Sampled
     """The highest rate minus the lowest."""
     four_fifths: FourFifths
     """Where the smallest ratio to the highest rate lies."""
@@ -53,7 +54,8 @@ class ThresholdReport:
         label = list(self.largest) if isinstance(self.largest, tuple) else self.largest
         return {
             "threshold": self.threshold,
-            "favourable": self.favourable,
+            "favorable": self.favorable,
+            "confidence": self.confidence,
             "largest": label,
             "groups": [group.to_dict() for group in self.groups],
             "widest_gap": self.widest_gap.to_dict(),
@@ -66,8 +68,9 @@ def at_threshold(
     threshold: float,
     *,
     score_range: tuple[float, float],
-    favourable: Favourable = "above",
+    favorable: Favorable = "above",
     unseen: Mapping[Group, float] | None = None,
+    confidence: float = 0.95,
 ) -> ThresholdReport:
     r"""Return the selection rates of all groups at a threshold, and how they compare.
 
@@ -75,9 +78,14 @@ def at_threshold(
 
     .. math:: p_s = \nu_s^\times([t, \infty)),
 
-    or, with ``favourable="below"``, of those with a score strictly below t. With k quantiles
-    per cell it is known up to about 1/k, and the bounds are attained: some data with these
-    sketches have that rate. With bin means it is known up to 2/k.
+    or, with ``favorable="below"``, of those with a score strictly below t. Where all
+    cells count their records at t, it is exact. Otherwise it is known up to about 1/k with k
+    quantiles per cell, and the bounds are attained: some data with these sketches have that
+    rate; with bin means up to 2/k; with counts at the points of a grid exactly, unless records at t were
+    counted together with others.
+
+    Intervals take the records of a group for a sample of independent ones, of which the rate
+    alone is wanted; see :mod:`fedparity.diagnostics.rates` for what holds at once.
 
     Parameters
     ----------
@@ -85,8 +93,12 @@ def at_threshold(
         The t from which, or below which, a record is selected.
     score_range : pair of numbers
         Public bounds of the scores.
+    favorable : "above" or "below"
+        Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
         At most so many further records exist; see :func:`fedparity.certify`.
+    confidence : float in (0, 1), default 0.95
+        Of all intervals.
 
     Raises
     ------
@@ -96,31 +108,33 @@ def at_threshold(
     Examples
     --------
     >>> federation = Federation.from_scores(
-    ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
-    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4,
+    ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9] * 50,
+    ...     groups=list("aaaabbbb") * 50, silos=[1] * 400, levels=200, kind="quantile",
     ... )
     >>> report = at_threshold(federation, 0.6, score_range=(0, 1))
     >>> [(row.group, row.rate.lower, row.rate.upper) for row in report.groups]
     [('a', 0.5, 0.5), ('b', 0.25, 0.25)]
-    >>> report.groups[1].ratio_to_best.value, report.four_fifths
-    (0.5, 'below four fifths')
+    >>> ratio = report.groups[1].ratio_to_best
+    >>> ratio.value, [round(end, 2) for end in ratio.interval], report.four_fifths
+    (0.5, [0.38, 0.66], 'below four fifths')
     """
     cut = _checked_threshold(threshold)
-    if favourable not in get_args(Favourable):
-        raise OptionError.unknown("favourable", favourable, get_args(Favourable))
-    known = known_laws(federation, mixtures(federation), score_range, unseen)
-    tail: Tail = ">=" if favourable == "above" else "<"
-    exactly = Bracket(value=cut, lower=cut, upper=cut)
-    rates = {group: bracketed_share(law, exactly, tail) for group, law in known.items()}
+    asked = check_confidence(confidence)
+    if favorable not in get_args(Favorable):
+        raise OptionError.unknown("favorable", favorable, get_args(Favorable))
+    rates = selection_rates(federation, cut, favorable, score_range=score_range, unseen=unseen)
     largest = largest_group(federation)
-    groups = compare_rates(rates, largest)
+    found = compare_rates(
+        rates, sizes=effective_sizes(federation), largest=largest, confidence=asked
+    )
     return ThresholdReport(
         threshold=cut,
-        favourable=favourable,
+        favorable=favorable,
+        confidence=asked,
         largest=largest,
-        groups=groups,
-        widest_gap=widest_gap(rates),
-        four_fifths=overall_state(groups),
+        groups=found.groups,
+        widest_gap=found.widest_gap,
+        four_fifths=found.four_fifths,
     )
 
 

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from fedparity.auditing.audit import Progress, audit
 from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.engines.pooled_table import PooledTable
 from fedparity.engines.secure_rounds import run_rounds
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
-from fedparity.laws.arrays import check_magnitude
+from fedparity.federated.method import Estimator
+from fedparity.laws.arrays import FloatArray, check_magnitude
 from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.rounding import decimal
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_fields import Favorable, ReviewUnit
 from fedparity.protocol.secure.round_message import RoundMessage
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.release import release_records
 from fedparity.releasing.secure.numbers import count_records, silo_vector
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, default_kind
+from fedparity.sketches.kinds import Kind
 
 __all__ = ["Settings", "audit_pooled", "simulate"]
 
-_RANGE_FROM_DATA = (
-    "the score range was taken from the data, since none was given: what rests on it (certificate, "
-    "outer bounds) holds only if no score can lie beyond the lowest and the highest one here."
+_RANGE_FROM_DATA = AuditWarning(
+    code="range_from_data",
+    text="the score range was taken from the data, since none was given: what rests on it "
+    "(certificate, outer bounds) holds only if no score can lie beyond the lowest and the highest "
+    "one here.",
 )
-_KEYS_LEFT_OUT = (
-    "the keys of the plan were left out, and the digest is that of the plan without them: "
-    "nothing leaves in a simulation, so nothing is signed."
+_KEYS_LEFT_OUT = AuditWarning(
+    code="keys_left_out",
+    text="the keys of the plan were left out, and the digest is that of the plan without them: "
+    "nothing leaves in a simulation, so nothing is signed.",
 )
 
 _LARGE = 1 << 20
@@ -43,13 +54,17 @@ _LARGE = 1 << 20
 class Settings:
     """What a plan would say of the measurement, where there is none."""
 
-    levels: int = 100
-    sketch: Literal["quantile", "mean"] = "quantile"
-    estimator: Literal["grid", "exact"] = "grid"
+    levels: int = DEFAULT_LEVELS
+    sketch: Kind | None = None
+    estimator: Estimator = DEFAULT_ESTIMATOR
     order: Literal[1, 2] = 2
     trim: float = 0.0
+    thresholds: Sequence[float] = ()
+    favorable: Favorable = "above"
     review_level: float | None = None
+    review_unit: ReviewUnit = "points"
     score_range: tuple[float, float] | None = None
+    score_step: float | None = None
 
     def refuse_beside_plan(self) -> None:
         """Raise if one of them is set: the plan says it."""
@@ -75,6 +90,8 @@ class Settings:
             raise GroupError.too_few(table.groups)
         score_range = _range_of(table) if self.score_range is None else self.score_range
         settings = asdict(self) | {"score_range": score_range}
+        if self.score_step is None and self.sketch in (None, "counts"):
+            settings["score_step"] = _step_of(table.scores, score_range, self.levels)
         return Plan(
             title="simulation", groups=table.groups, disclosure=Disclosure.off(), **settings
         )
@@ -92,13 +109,17 @@ def simulate(
     missing: Literal["refuse", "drop"] = "refuse",
     other: str | None = None,
     plan: Plan | None = None,
-    levels: int = 100,
-    sketch: Literal["quantile", "mean"] = "quantile",
-    estimator: Literal["grid", "exact"] = "grid",
+    levels: int = DEFAULT_LEVELS,
+    sketch: Kind | None = None,
+    estimator: Estimator = DEFAULT_ESTIMATOR,
     order: Literal[1, 2] = 2,
     trim: float = 0.0,
+    thresholds: Sequence[float] = (),
+    favorable: Favorable = "above",
     review_level: float | None = None,
+    review_unit: ReviewUnit = "points",
     score_range: tuple[float, float] | None = None,
+    score_step: float | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
@@ -111,8 +132,10 @@ def simulate(
     signed and no ledger is kept.
 
     Without a plan the groups are the labels found, no disclosure rule is applied, and the score
-    range is that of the data unless ``score_range`` is given; the result warns of it. With a plan
-    its rules apply exactly, and a silo of its roster that the table lacks is missing.
+    range is that of the data unless ``score_range`` is given; the result warns of it. If no ``sketch``
+    is given, records are counted at their scores where these lie on a grid of no more than ``levels``
+    points, and sketched by bin means otherwise. With a plan its rules apply exactly, and a silo of
+    its roster that the table lacks is missing.
 
     Parameters
     ----------
@@ -124,7 +147,9 @@ def simulate(
         As in :func:`fedparity.sketch`; ``mapping`` does not touch the names of silos.
     plan : Plan, optional
         Instead of the settings that follow.
-    levels, sketch, estimator, order, trim, review_level, score_range
+    levels, sketch, estimator, order, trim, thresholds, favorable
+        As in :class:`fedparity.Plan`.
+    review_level, review_unit, score_range, score_step
         As in :class:`fedparity.Plan`.
     confidence, seed, redraws, progress
         As in :func:`fedparity.audit`.
@@ -157,8 +182,12 @@ def simulate(
         estimator=estimator,
         order=order,
         trim=trim,
+        thresholds=thresholds,
+        favorable=favorable,
         review_level=review_level,
+        review_unit=review_unit,
         score_range=score_range,
+        score_step=score_step,
     )
     if plan is not None:
         settings.refuse_beside_plan()
@@ -209,7 +238,7 @@ def audit_pooled(
     return replace(result, warnings=(*warnings, *result.warnings))
 
 
-def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[str]]:
+def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:
     """The plan that silos get, and what the result has to say of it."""
     if isinstance(asked, Settings):
         return asked.plan_for(table), [_RANGE_FROM_DATA] if asked.score_range is None else []
@@ -249,6 +278,17 @@ def _rounds(table: PooledTable, plan: Plan, progress: Progress | None) -> tuple[
         if progress is not None:
             progress(position + 1, len(table.silos), "masking")
     return run_rounds(plan, vectors)
+
+
+def _step_of(scores: FloatArray, score_range: tuple[float, float], levels: int) -> float | None:
+    """The widest step of a grid that holds all scores, if it has no more than ``levels`` points."""
+    if default_kind(scores, levels) != "counts":
+        return None
+    low, high = map(decimal, score_range)
+    places = [decimal(score) - low for score in np.unique(scores).tolist()] + [high - low]
+    whole = math.lcm(*(place.denominator for place in places))
+    step = Fraction(math.gcd(*(int(place * whole) for place in places)), whole)
+    return float(step) if (high - low) / step < levels else None
 
 
 def _range_of(table: PooledTable) -> tuple[float, float]:

@@ -68,6 +68,15 @@ class ScoreError(InputError):
         )
 
     @classmethod
+    def some_off_grid(cls) -> ScoreError:
+        return cls(
+            "scores must be points of the plan's grid, but some are not; under the plan's privacy "
+            "mode it is not said how many.",
+            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+            "another score_step, or without one.",
+        )
+
+    @classmethod
     def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
         return cls(
             f"{what} and {other} must have one entry per record, "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.federated.mixtures import grid_levels, mixture_table, observed_weights
+from fedparity.federated.mixtures import grid_levels, mixture_table, observed_weights, read_cells
 from fedparity.federated.pool import unit_masses
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.dispersion import around_mean
@@ -48,7 +48,7 @@ def estimate(federation: Federation, method: Method | None = None) -> Estimate:
     table = mixture_table(federation, observed_weights(federation), method)
     return Estimate(
         disparity=spread(table, federation.shares, method.order),
-        heterogeneity=global_heterogeneity(federation, method.order),
+        heterogeneity=global_heterogeneity(read_cells(federation, method), method.order),
         method=method,
         levels=grid_levels(federation, method),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,15 +12,20 @@ import numpy.typing as npt
 
 from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.federated.pool import Pool
+from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes
 from fedparity.functionals.groups import encode
 from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
+from fedparity.sketches.defaults import DEFAULT_LEVELS, default_kind
 from fedparity.sketches.kinds import Kind
 
 __all__ = ["Federation"]
 
+_ATOMS = 256
+"""Bins into which the continuous law of a cell is cut, at least."""
+_MOST_ATOMS = 500_000_000
 IntArray = npt.NDArray[np.int64]
 
 
@@ -62,10 +67,16 @@ class Federation:
     """How many equally weighted records each cell amounts to; its count without weights."""
     above: Mapping[float, FloatArray]
     """By threshold, the records of each cell at or above it; NaN where they were not counted."""
+    score_range: tuple[float, float] | None = None
+    """Public bounds of the scores, where they are known."""
 
     @classmethod
     def from_cells(
-        cls, cells: Mapping[tuple[Silo, Group], Cell], *, groups: Sequence[Group] | None = None
+        cls,
+        cells: Mapping[tuple[Silo, Group], Cell],
+        *,
+        groups: Sequence[Group] | None = None,
+        score_range: tuple[float, float] | None = None,
     ) -> Federation:
         """Return the federation of these cells.
 
@@ -75,6 +86,8 @@ class Federation:
             A silo that has no record of a group has no such cell.
         groups : sequence of labels, optional
             The groups in reporting order; the labels found, in canonical order, if absent.
+        score_range : pair of numbers, optional
+            Public bounds of the scores: laws that are reconstructed from bin means stay inside.
 
         Raises
         ------
@@ -131,6 +144,7 @@ class Federation:
             mean_square_errors=np.array([cell.mean_square_error for _, _, cell in ordered]),
             effective=np.array([cell.effective for _, _, cell in ordered]),
             above=_above([cell for _, _, cell in ordered]),
+            score_range=score_range,
         )
 
     @classmethod
@@ -140,20 +154,22 @@ class Federation:
         *,
         groups: object,
         silos: object,
-        levels: int,
-        kind: Kind = "quantile",
+        levels: int = DEFAULT_LEVELS,
+        kind: Kind | None = None,
         weights: object = None,
     ) -> Federation:
         """Return the federation that the silos of one table would form, sketch by sketch.
 
-        ``groups`` and ``silos`` hold one label per score.
+        ``groups`` and ``silos`` hold one label per score. If no ``kind`` is given, records are
+        counted at their scores where no more than ``levels`` scores are different, and sketched
+        by bin means otherwise.
 
         Examples
         --------
         >>> Federation.from_scores(
         ...     [0.1, 0.4, 0.3, 0.8], groups=list("abab"), silos=[1, 1, 2, 2], levels=1
         ... )
-        Federation(2 silos, 2 groups, 4 records, quantile sketches)
+        Federation(2 silos, 2 groups, 4 records, mean sketches)
         """
         values = as_scores(scores)
         masses = None if weights is None else as_masses(weights)
@@ -163,6 +179,7 @@ class Federation:
         for name, column in columns.items():
             if column is not None and column.size != values.size:
                 raise ScoreError.lengths_differ(name, column.size, "scores", values.size)
+        chosen = kind or default_kind(values, levels)
         codes = silo_codes * len(group_labels) + group_codes
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
@@ -174,7 +191,7 @@ class Federation:
             cells[label] = Cell.from_scores(
                 values[rows],
                 levels=levels,
-                kind=kind,
+                kind=chosen,
                 weights=None if masses is None else masses[rows],
             )
         return cls.from_cells(cells)
@@ -238,6 +255,32 @@ class Federation:
         return ends
 
     @cached_property
+    def reconstructed(self) -> Federation:
+        """The same cells with continuous laws, cut into narrow bins; itself unless they are means.
+
+        See :mod:`fedparity.federated.reconstruction`.
+        """
+        if self.kind != "mean":
+            return self
+        layout = CellLayout.of(self.levels)
+        shapes = mean_shapes(
+            self.values,
+            layout,
+            mean_squares=self.mean_squares,
+            value_error=float(self.value_errors.max()),
+            bounds=self.score_range,
+        )
+        cuts = BinCuts.of(layout, _ATOMS if self.values.size * _ATOMS <= _MOST_ATOMS else 1)
+        return replace(
+            self,
+            values=cuts.values(shapes),
+            levels=cuts.layout.levels,
+            parts=np.ones(cuts.cell_of.size, np.int64),
+            value_errors=np.zeros(cuts.cell_of.size),
+            mean_squares=np.zeros(self.levels.size),
+        )
+
+    @cached_property
     def count_table(self) -> npt.NDArray[Any]:
         """Counts by silo (rows) and group (columns), zero where a silo lacks the group."""
         return self.tabulate(self.counts)
@@ -282,9 +325,27 @@ class Federation:
         """
         if silo not in self.silos:
             raise FederationError.unknown_silo(silo, self.silos)
-        others = {label: cell for label, cell in self.cells.items() if label[0] != silo}
-        present = {group for _, group in others}
-        return Federation.from_cells(others, groups=[g for g in self.groups if g in present])
+        return self.only(each for each in self.silos if each != silo)
+
+    def only(self, silos: Iterable[Silo]) -> Federation:
+        """Return the federation of these silos, and of the groups that they have.
+
+        Raises
+        ------
+        FederationError
+            If there is none.
+        GroupError
+            If they have fewer than two groups.
+        """
+        wanted = set(silos)
+        cells = {
+            (self.silos[silo], self.groups[group]): self.cell(i)
+            for i, (silo, group) in enumerate(zip(self.silo_of, self.group_of, strict=True))
+            if self.silos[silo] in wanted
+        }
+        present = {group for _, group in cells}
+        groups = [group for group in self.groups if group in present]
+        return Federation.from_cells(cells, groups=groups, score_range=self.score_range)
 
     def __repr__(self) -> str:
         silos = f"{len(self.silos)} silo{'' if len(self.silos) == 1 else 's'}"

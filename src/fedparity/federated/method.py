@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 from fedparity.errors import OptionError
 from fedparity.functionals.order import Order, check_order
 from fedparity.laws.refinement import check_trim
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR
 from fedparity.sketches.levels import check_levels
 
 __all__ = ["Estimator", "Method"]
@@ -24,10 +25,10 @@ class Method:
     ----------
     order : 1 or 2
         The p of :math:`W_p`, :math:`G_p` and :math:`H_p`.
-    estimator : "grid" or "exact"
-        ``grid`` inverts the mixtures at k midpoints (the paper's Algorithm 1); ``exact``
-        integrates between the same mixtures by common refinement of their cumulative masses,
-        which costs no message and two to six times less error.
+    estimator : "exact" or "grid"
+        ``exact`` integrates between the mixtures by common refinement of their cumulative masses,
+        cells of bin means being reconstructed first; ``grid`` inverts them at k midpoints (the
+        paper's Algorithm 1).
     levels : int, optional
         The k of the grid; the largest number of levels among the cells if absent.
     trim : float in [0, 0.5)
@@ -35,7 +36,7 @@ class Method:
     """
 
     order: Order = 2
-    estimator: Estimator = "grid"
+    estimator: Estimator = DEFAULT_ESTIMATOR
     levels: int | None = None
     trim: float = 0.0
 

@@ -15,7 +15,14 @@ from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import QuantileTable, common_refinement
 
-__all__ = ["grid_levels", "grid_widths", "mixture_table", "mixtures", "observed_weights"]
+__all__ = [
+    "grid_levels",
+    "grid_widths",
+    "mixture_table",
+    "mixtures",
+    "observed_weights",
+    "read_cells",
+]
 
 
 def observed_weights(federation: Federation) -> npt.NDArray[Any]:
@@ -30,20 +37,29 @@ def observed_weights(federation: Federation) -> npt.NDArray[Any]:
     return weights
 
 
-def mixtures(federation: Federation) -> dict[Group, Law]:
+def read_cells(federation: Federation, method: Method) -> Federation:
+    """Return the cells as the estimator reads them: ``exact`` reconstructs those of bin means."""
+    return federation.reconstructed if method.estimator == "exact" else federation
+
+
+def mixtures(federation: Federation, *, reconstruct: bool = True) -> dict[Group, Law]:
     r"""Return the mixture :math:`\nu_s^\times` of each group across silos.
 
     Each cell contributes its values with their parts of its mass, 1/k each but for counts, times
     the silo's share of the group.
+
+    Cells of bin means are reconstructed first, see :mod:`fedparity.federated.reconstruction`; the
+    law of the means themselves is mixed without ``reconstruct``.
 
     Examples
     --------
     >>> federation = Federation.from_scores(
     ...     [0.0, 1.0, 2.0, 5.0], groups=list("aabb"), silos=[1, 2, 1, 2], levels=1
     ... )
-    >>> mixtures(federation)["b"].atoms
+    >>> mixtures(federation, reconstruct=False)["b"].atoms
     array([2., 5.])
     """
+    federation = federation.reconstructed if reconstruct else federation
     masses = unit_masses(observed_weights(federation), federation.units, 1)
     return {
         group: federation.pool.law(row)
@@ -52,13 +68,20 @@ def mixtures(federation: Federation) -> dict[Group, Law]:
 
 
 def mixture_table(
-    federation: Federation, weights: npt.NDArray[Any], method: Method
+    federation: Federation,
+    weights: npt.NDArray[Any],
+    method: Method,
+    *,
+    reconstruct: bool = True,
 ) -> QuantileTable:
     """Return the quantile functions of one mixture of cells per row of ``weights``.
 
     With the ``grid`` estimator they are read on the midpoint grid (Algorithm 1), with the
-    ``exact`` one on the common refinement of their cumulative masses.
+    ``exact`` one on the common refinement of their cumulative masses, cells of bin means being
+    reconstructed first.
     """
+    if reconstruct:
+        federation = read_cells(federation, method)
     levels = grid_levels(federation, method)
     masses = unit_masses(weights, federation.units, levels)
     pool = federation.pool

@@ -30,7 +30,7 @@ class Pair:
 def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, ...]:
     """Return the distances between every two groups, in their order."""
     method = method or Method()
-    laws = list(mixtures(federation).values())
+    laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
     widths, values = mixture_table(federation, observed_weights(federation), method)
     return tuple(
         Pair(

@@ -102,14 +102,14 @@ def unit_masses(
     units : what the atoms of each cell weigh together: their number, or the records counted
     grid_levels : the k of the grid on which the mixtures will be inverted
     """
+    masses: npt.NDArray[Any] = weights / units
     if weights.dtype.kind == "i" and units.dtype.kind == "i":
         total = 2 * grid_levels * int(weights.sum(axis=1).max())
-        if total <= _INT64_MAX and not (weights % units).any():
-            return weights // units
         multiple = math.lcm(*np.unique(units).tolist())
-        if total * multiple <= _INT64_MAX:
-            return weights * (multiple // units)
-    masses: npt.NDArray[Any] = weights / units
+        if total <= _INT64_MAX and not (weights % units).any():
+            masses = weights // units
+        elif total * multiple <= _INT64_MAX:
+            masses = weights * (multiple // units)
     return masses
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fedparity.auditing.parts import TermIntervals
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.intervals import Interval
 from fedparity.plots.bars import BarRow, draw_bar, name_bars, write_beside
@@ -91,7 +90,6 @@ class _Terms:
     lower: float
     upper: float
     value: float
-    intervals: TermIntervals
 
     @classmethod
     def of(cls, result: AuditResult) -> _Terms | None:
@@ -100,7 +98,7 @@ class _Terms:
         if mix is None or bar is None or lower is None or upper is None:
             return None
         value = result.disparity.value
-        return cls(mix, bar, held.remainder, lower, upper, value, held.intervals)
+        return cls(mix, bar, held.remainder, lower, upper, value)
 
     def bounds(self, units: Units) -> Interval:
         """What the terms prove about the disparity, on the axis."""
@@ -111,24 +109,24 @@ class _Terms:
         mix, bar = units.place(self.v_mix), units.place(self.v_bar)
         if self.remainder is None:
             return [
-                _bar("v_mix", self.v_mix, self.intervals.v_mix, (0.0, mix)),
-                _bar("v_bar", self.v_bar, self.intervals.v_bar, (0.0, bar)),
+                _bar("v_mix", self.v_mix, (0.0, mix)),
+                _bar("v_bar", self.v_bar, (0.0, bar)),
             ]
         steps = mix + bar, units.place(self.value)
         return [
-            _bar("v_mix", self.v_mix, self.intervals.v_mix, (0.0, mix)),
-            _bar("v_bar", self.v_bar, self.intervals.v_bar, (mix, mix + bar)),
-            _bar("remainder", self.remainder, self.intervals.remainder, steps),
+            _bar("v_mix", self.v_mix, (0.0, mix)),
+            _bar("v_bar", self.v_bar, (mix, mix + bar)),
+            _bar("remainder", self.remainder, steps),
         ]
 
 
-def _bar(field: str, value: float, interval: Interval | None, ends: tuple[float, float]) -> BarRow:
+def _bar(field: str, value: float, ends: tuple[float, float]) -> BarRow:
     look = _LOOKS[field]
     return BarRow(
         name=look.name,
         meaning=look.meaning,
         text=number(value),
-        detail="" if interval is None else span(interval),
+        detail="",
         start=ends[0],
         end=ends[1],
         color=look.color,

@@ -68,7 +68,7 @@ class LocalForestDisplay(Display):
 def _reach(result: AuditResult, rows: SiloRows) -> list[float]:
     """All numbers that the axis must show."""
     found = result.disparity
-    ends = [found.value, found.interval.upper, found.review_level]
+    ends = [found.value, found.interval.upper, found.level]
     for position in rows.places:
         silo = result.silos[position]
         ends += [silo.disparity, silo.interval and silo.interval.upper]

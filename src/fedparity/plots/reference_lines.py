@@ -40,8 +40,8 @@ def global_value(ax: Axes, result: AuditResult, units: Units) -> Reference:
 
 
 def review_level(ax: Axes, result: AuditResult, units: Units) -> list[Reference]:
-    """Draw the plan's review level, if it names one."""
-    level = result.disparity.review_level
+    """Draw the plan's review level, if it names one of the disparity itself."""
+    level = result.disparity.level
     if level is None:
         return []
     x = units.place(level)

@@ -45,7 +45,7 @@ class UncertaintyDisplay(Display):
             Of a new figure, in inches.
         """
         found = result.disparity
-        near = [found.value, found.interval.upper, found.certificate.upper, found.review_level]
+        near = [found.value, found.interval.upper, found.certificate.upper, found.level]
         reach = max(end for end in near if end is not None)
         far = max(found.outer.upper, found.combined.upper)
         shown = far if far <= _FAR * reach else 1.25 * reach

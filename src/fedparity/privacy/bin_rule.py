@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["FEWEST_BINS", "MOST_BINS", "SECURE_BINS", "UNPLANNED_BINS", "planned_bins"]
+__all__ = [
+    "FEWEST_BINS",
+    "MOST_BINS",
+    "SECURE_BINS",
+    "UNPLANNED_BINS",
+    "bins_of_points",
+    "planned_bins",
+]
 
 FEWEST_BINS, MOST_BINS = 16, 256
 UNPLANNED_BINS = 32
@@ -36,3 +43,18 @@ def planned_bins(records: int, epsilon: float, doses: float) -> int:
     """
     wanted = 0.5 * math.sqrt(records * epsilon / math.sqrt(doses))
     return 1 << round(math.log2(min(max(wanted, FEWEST_BINS), MOST_BINS)))
+
+
+def bins_of_points(points: int, bins: int) -> int:
+    """Return how many bins scores that can only be so many ``points`` should have.
+
+    One for each point, as long as these are at most twice the ``bins`` of a continuous score: a point
+    more costs little noise, and a bin that is a point hides nothing. Runs of two or three points
+    would hide much where scores are bunched at some of them. Beyond that, the bins hold runs.
+
+    Examples
+    --------
+    >>> bins_of_points(10, 16), bins_of_points(21, 16), bins_of_points(101, 16)
+    (10, 21, 16)
+    """
+    return points if points <= min(2 * bins, MOST_BINS) else bins

@@ -13,6 +13,9 @@ from fedparity.laws.arrays import FloatArray
 
 __all__ = ["ReadCounts", "read_counts"]
 
+_TAIL = 0.25
+"""How far from the middle of its run, as a share of its width, the records of a tail are put."""
+
 
 class ReadCounts(NamedTuple):
     """Where the records of a cell are."""
@@ -51,8 +54,10 @@ def read_counts(
 
     By the rule of :func:`~fedparity.privacy.merging.merged_runs`, fewer than the minimum are below the
     highest point of a run, and fewer in a run without a count of its own. So all others are at that
-    point exactly, and those few in the middle of where they may be. A run that may have taken in
-    what was left over has all its records in its middle, and so has every run of weights.
+    point exactly, and those few in the middle of where they may be. Of a run that may have taken in
+    what was left over nothing is known but its ends, and so of every run of weights: all its
+    records are in its middle. Where that reaches an end of the range, it is the quarter next to the
+    other records: tails are thin at their ends, and the middle would be far off.
 
     Parameters
     ----------
@@ -72,7 +77,7 @@ def read_counts(
     Examples
     --------
     >>> read_counts(np.array([2.0, 3.0]), [25, 30], np.array([1.0, 2.0, 3.0]), minimum=11)
-    ReadCounts(values=array([1.5, 2. , 3. ]), masses=array([10, 15, 30]), errors=array([0.5, 0. , 0. ]))
+    ReadCounts(values=array([1.75, 2.  , 3.  ]), masses=array([10, 15, 30]), errors=array([0.75, 0.  , 0.  ]))
     """
     cuts = {0, points.size, *np.searchsorted(points, thresholds, side="left").tolist()}
     runs = _runs(np.searchsorted(points, values).tolist(), counts, minimum, cuts)
@@ -82,8 +87,9 @@ def read_counts(
         for each in (_middle(run) if weighted or not run.known else _anchored(run, minimum))
     ]
     lows, highs, masses = (np.array(column) for column in zip(*found, strict=True))
-    low, high = points[lows], points[highs]
-    return ReadCounts((low + high) / 2, masses, (high - low) / 2)
+    low, width = points[lows], points[highs] - points[lows]
+    share = 0.5 + _TAIL * ((lows == 0).astype(float) - (highs == points.size - 1))
+    return ReadCounts(low + share * width, masses, np.maximum(share, 1 - share) * width)
 
 
 def _runs(

@@ -8,8 +8,9 @@ neighbouring tables is 1, over all groups together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +18,26 @@ import numpy.typing as npt
 from fedparity.errors import InputError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
-from fedparity.sketches.levels import midpoints
 from fedparity.sketches.records import Batch, Faults, Records
+from fedparity.sketches.score_grid import ScoreGrid
 from fedparity.sketches.selection.dealing import Progress, available_threads, deal
 
-__all__ = ["Counts", "Grid", "GridTally", "grid_counts", "grid_quantiles", "law_of"]
+__all__ = [
+    "CDFPieces",
+    "Counts",
+    "Grid",
+    "GridTally",
+    "grid_counts",
+    "grid_quantiles",
+    "running_shares",
+]
 
 Counts = npt.NDArray[np.int64]
 """Whole numbers by group (rows) and bin (columns)."""
+
+_ROUNDING = 1e-9
+"""A share of a bin that reaches a whole number of its points up to this reaches it."""
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +45,8 @@ class Grid:
     """Bins over a score range: bin i holds the scores from its lower edge to below its upper one.
 
     The last bin holds the upper end of the range too. This is the rule of OpenDP's ``find_bin``.
+    Where scores can only be some public :attr:`points`, a bin is one of them, or a run of them.
+    :meth:`scores_at` and :meth:`cdfs` alone say where the mass of a bin lies.
 
     Examples
     --------
@@ -45,6 +59,8 @@ class Grid:
     """Inner edges, increasing."""
     low: float
     high: float
+    points: FloatArray | None = None
+    """All scores that there can be, increasing; None where any number of the range can be one."""
 
     @classmethod
     def of(
@@ -60,33 +76,156 @@ class Grid:
             edges = np.linspace(low, high, (bins or 1) + 1)[1:-1].tolist()
         return cls(np.array(edges, dtype=np.float64), float(low), float(high))
 
+    @classmethod
+    def of_points(
+        cls,
+        points: npt.ArrayLike,
+        *,
+        bins: int | None = None,
+        edges: Sequence[float] | None = None,
+    ) -> Grid:
+        """Return the grid of scores that can only be ``points``, which increase.
+
+        A bin is one point where ``bins`` are as many or absent. Fewer ``bins`` hold runs of whole
+        points, nearly as many in each. ``edges`` say instead between which points bins meet.
+        They are moved halfway, so that no rounding of a score decides where it is counted.
+
+        Examples
+        --------
+        >>> Grid.of_points([1.0, 2.0, 3.0]).edges
+        array([1.5, 2.5])
+        >>> Grid.of_points(np.arange(10.0), bins=3).edges
+        array([2.5, 5.5])
+        """
+        scores = np.array(points, dtype=np.float64)
+        if edges is not None:
+            cuts = np.searchsorted(scores, edges)
+        else:
+            held = min(bins or scores.size, scores.size)
+            cuts = np.arange(1, held) * scores.size // held
+        halfway = scores[cuts - 1] + (scores[cuts] - scores[cuts - 1]) / 2
+        return cls(halfway, float(scores[0]), float(scores[-1]), scores)
+
     @property
     def bins(self) -> int:
         """The number of bins."""
         return self.edges.size + 1
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether every bin is one point: then it is known where each record lies."""
+        return self.points is not None and self.points.size == self.bins
 
     @cached_property
     def bounds(self) -> FloatArray:
         """All edges, with both ends of the range."""
         return np.concatenate(([self.low], self.edges, [self.high]))
 
+    @cached_property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Where the points of each bin start, and where the last ones end; none without points."""
+        if self.points is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.concatenate(([0], np.searchsorted(self.points, self.edges), [self.points.size]))
+
+    @property
+    def lowest(self) -> FloatArray:
+        """The lowest score that each bin can hold."""
+        return self.bounds[:-1] if self.points is None else self.points[self.starts[:-1]]
+
+    @property
+    def highest(self) -> FloatArray:
+        """The highest score that each bin can hold."""
+        return self.bounds[1:] if self.points is None else self.points[self.starts[1:] - 1]
+
     @property
     def widest(self) -> float:
-        """The width of the widest bin."""
-        return float(np.diff(self.bounds).max())
+        """How far apart two scores of one bin can be; 0 if every bin is one point."""
+        return float((self.highest - self.lowest).max())
 
     def positions(self, scores: FloatArray) -> npt.NDArray[np.int64]:
         """Return the bin of each score: the number of edges that are not above it."""
         return np.searchsorted(self.edges, scores, side="right")
 
+    def holds(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether each score of the range can be one: any, or only the points."""
+        if self.points is None:
+            return np.ones(scores.shape, dtype=np.bool_)
+        points: npt.NDArray[np.bool_] = ScoreGrid(self.points).places(scores) % 2 == 1
+        return points
+
+    def scores_at(self, bins: npt.NDArray[np.int64], above: FloatArray) -> FloatArray:
+        """Return the scores of these ``bins`` with a share ``above`` of their bin's mass above them.
+
+        The mass of a bin lies evenly between its edges, or in equal parts on its points.
+
+        Examples
+        --------
+        >>> at, above = np.array([0, 0]), np.array([0.75, 0.25])
+        >>> Grid.of((0.0, 4.0), bins=2).scores_at(at, above)
+        array([0.5, 1.5])
+        >>> Grid.of_points([0.0, 1.0, 2.0, 3.0], bins=2).scores_at(at, above)
+        array([0., 1.])
+        """
+        if self.points is None:
+            return self.bounds[bins + 1] - above * np.diff(self.bounds)[bins]
+        sizes = np.diff(self.starts)[bins]
+        later = np.minimum((above * sizes + _ROUNDING).astype(np.int64), sizes - 1)
+        scores: FloatArray = self.points[self.starts[bins + 1] - 1 - later]
+        return scores
+
+    def cdfs(self, masses: FloatArray) -> CDFPieces:
+        """Return the distribution functions of ``masses`` in bins (last axis), piece by piece.
+
+        Examples
+        --------
+        >>> Grid.of((0.0, 4.0), bins=2).cdfs(np.array([1.0, 3.0])).right
+        array([0.25, 1.  ])
+        >>> Grid.of_points([0.0, 1.0, 4.0]).cdfs(np.array([1.0, 2.0, 1.0]))
+        CDFPieces(widths=array([1., 3.]), left=array([0.25, 0.75]), right=array([0.25, 0.75]))
+        """
+        if self.points is not None and not self.pointwise:
+            sizes = np.diff(self.starts)
+            masses = np.repeat(masses / sizes, sizes, axis=-1)
+        reached = running_shares(masses)
+        if self.points is not None:
+            level = reached[..., :-1]
+            return CDFPieces(np.diff(self.points), level, level)
+        left = np.concatenate((np.zeros_like(reached[..., :1]), reached[..., :-1]), axis=-1)
+        return CDFPieces(np.diff(self.bounds), left, reached)
+
     def coarser(self) -> Grid:
         """Return the grid with every second inner edge; an odd last bin stays alone."""
-        return Grid(self.edges[1::2], self.low, self.high)
+        return replace(self, edges=self.edges[1::2])
 
     def coarsened(self, counts: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
         """Return counts (last axis) on the :meth:`coarser` grid."""
         starts = np.arange(0, self.bins, 2)
         return np.add.reduceat(counts, starts, axis=-1)
+
+
+class CDFPieces(NamedTuple):
+    """Distribution functions that are linear over pieces of the score range."""
+
+    widths: FloatArray
+    """The length of each piece."""
+    left: FloatArray
+    """What they are at the lower end of each piece (last axis)."""
+    right: FloatArray
+    """What they rise to at its upper end; the same where they are constant."""
+
+
+def running_shares(masses: FloatArray) -> FloatArray:
+    """Return the share of the mass up to each bin (last axis), itself included; the last is 1.
+
+    Examples
+    --------
+    >>> running_shares(np.array([1.0, 3.0]))
+    array([0.25, 1.  ])
+    """
+    running = np.cumsum(masses, axis=-1, dtype=np.float64)
+    running /= np.maximum(running[..., -1:], _TINY)
+    return running
 
 
 class GridTally:
@@ -96,7 +235,7 @@ class GridTally:
         self.grid = grid
         self.counts: Counts = np.zeros((groups, grid.bins), dtype=np.int64)
         self.faults = Faults()
-        self.outside = 0
+        self.outside = self.off = 0
 
     def update(self, batch: Batch) -> None:
         """Count the records of a batch."""
@@ -107,6 +246,10 @@ class GridTally:
         if not inside.all():
             self._count_faults(scores[~inside])
             scores, codes = scores[inside], codes[inside]
+        held = self.grid.holds(scores)
+        if not held.all():
+            self.off += int(np.count_nonzero(~held))
+            scores, codes = scores[held], codes[held]
         cells = codes.astype(np.int64) * self.grid.bins + self.grid.positions(scores)
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 
@@ -122,6 +265,7 @@ class GridTally:
         self.counts += other.counts
         self.faults.add(other.faults)
         self.outside += other.outside
+        self.off += other.off
 
     def finish(self, accept: Callable[[Faults], int]) -> Counts:
         """Return the counts, or raise if a row was seen that may not be left out.
@@ -132,7 +276,8 @@ class GridTally:
         Raises
         ------
         TableError, ScoreError
-            If there is a row without a score where none may be, or one outside the range.
+            If there is a row without a score where none may be, or one that is outside the
+            range, or between its points.
         """
         try:
             accept(self.faults)
@@ -140,6 +285,8 @@ class GridTally:
             raise _without_numbers(self.faults, error) from None
         if self.outside:
             raise ScoreError.some_outside_range(self.grid.low, self.grid.high)
+        if self.off:
+            raise ScoreError.some_off_grid()
         return self.counts
 
 
@@ -186,13 +333,14 @@ def grid_counts(
 
 
 def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatArray:
-    r"""Return the quantiles of laws that are uniform inside every bin, one row for each.
+    r"""Return the quantiles of laws given by their masses in bins, one row for each.
 
     Parameters
     ----------
     masses : array (laws, bins) of numbers of at least 0
         Not all zero in a row; they need not sum to 1.
     levels : increasing array in (0, 1)
+        The same for all laws, or one row for each.
 
     Examples
     --------
@@ -200,29 +348,20 @@ def grid_quantiles(masses: FloatArray, grid: Grid, levels: FloatArray) -> FloatA
     >>> grid_quantiles(np.array([[1.0, 3.0]]), grid, np.array([0.125, 0.5]))
     array([[0.25      , 0.66666667]])
     """
-    running = np.cumsum(masses, axis=1, dtype=np.float64)
-    running /= np.maximum(running[:, -1:], 1e-300)
+    running = running_shares(masses)
     row = np.arange(len(masses))[:, None]
     # One search for all rows: those of row i lie between i and i + 1.
     found = np.searchsorted((running + row).ravel(), (levels + row).ravel())
     at = np.minimum(found.reshape(len(masses), -1) - row * grid.bins, grid.bins - 1)
+    values: FloatArray
+    if grid.pointwise:
+        values = grid.lowest[at]
+        return values
     upto = np.take_along_axis(running, at, axis=1)
-    mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), 1e-300)[:, None]
-    missing = np.clip((upto - levels) / np.maximum(mass, 1e-300), 0.0, 1.0)
-    values = grid.bounds[at + 1] - missing * np.diff(grid.bounds)[at]
-    return np.maximum.accumulate(values, axis=1)
-
-
-def law_of(masses: FloatArray, grid: Grid, *, levels: int = 1000) -> Law:
-    """Return the law of masses in bins as equal atoms at its midpoint quantiles.
-
-    Examples
-    --------
-    >>> law_of(np.array([1.0, 1.0]), Grid.of((0.0, 1.0), bins=2), levels=2).atoms
-    array([0.25, 0.75])
-    """
-    row = np.asarray(masses, dtype=np.float64)[None]
-    return Law.from_scores(grid_quantiles(row, grid, midpoints(levels))[0])
+    mass = np.take_along_axis(masses, at, axis=1) / np.maximum(masses.sum(axis=1), _TINY)[:, None]
+    above = np.clip((upto - levels) / np.maximum(mass, _TINY), 0.0, 1.0)
+    values = np.maximum.accumulate(grid.scores_at(at, above), axis=1)
+    return values
 
 
 _WORDS = {

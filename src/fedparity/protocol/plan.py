@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
 from fedparity.errors import PlanError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
@@ -244,11 +242,8 @@ class Plan:
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
-        if terms.edges is None and terms.bins is not None and self.score_step is not None:
-            points = self.score_points
-            first = np.arange(1, terms.bins) * points.size // terms.bins
-            halfway = (points[first - 1] + points[first]) / 2
-            return Grid.of(self.score_range, edges=halfway.tolist())
+        if self.score_step is not None:
+            return Grid.of_points(self.score_points, bins=terms.bins, edges=terms.edges)
         return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
 
     @property

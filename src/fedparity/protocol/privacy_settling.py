@@ -6,9 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from fedparity.errors import PlanError
-from fedparity.privacy.bin_rule import SECURE_BINS, UNPLANNED_BINS, planned_bins
-from fedparity.protocol.plan_fields import MOST_VALUES
+from fedparity.laws.arrays import FloatArray
+from fedparity.privacy.bin_rule import (
+    SECURE_BINS,
+    UNPLANNED_BINS,
+    bins_of_points,
+    planned_bins,
+)
+from fedparity.privacy.rounding import score_points, whole_steps
+from fedparity.protocol.plan_fields import MOST_POINTS, MOST_VALUES
 from fedparity.protocol.privacy_terms import PrivacyTerms
 
 __all__ = ["TermMistake", "settle_terms"]
@@ -30,7 +39,7 @@ def settle_terms(
     silos: int | None,
     groups: int,
     score_range: tuple[float, float] | None,
-    points: int | None = None,
+    score_step: float | None = None,
 ) -> tuple[PrivacyTerms, list[TermMistake]]:
     """Return the terms with every default stated, and all that is wrong with them.
 
@@ -42,8 +51,8 @@ def settle_terms(
         The groups of the plan.
     score_range : pair of numbers or None
         None where the plan's is not valid, so that nothing can be compared with it.
-    points : int, optional
-        How many scores there can be, if they lie on a grid: a bin then holds one or more of them.
+    score_step : float, optional
+        Where scores lie on a public grid, every bin holds points of it, and whole ones.
 
     Examples
     --------
@@ -59,14 +68,28 @@ def settle_terms(
     mistakes = [*_noise_mistakes(terms), *_sum_mistakes(terms, silos)]
     if mistakes:
         return terms, mistakes
+    points = _points(score_range, score_step)
     settled = _with_defaults(terms, silos, points)
+    of_points = () if points is None else _point_mistakes(settled, points)
     return settled, [
         *_threshold_mistakes(settled, silos),
-        *_grid_mistakes(settled, groups, score_range, points),
+        *(of_points or _grid_mistakes(settled, groups, score_range)),
     ]
 
 
-def _with_defaults(terms: PrivacyTerms, silos: int | None, points: int | None) -> PrivacyTerms:
+def _points(score_range: tuple[float, float] | None, step: float | None) -> FloatArray | None:
+    """The scores there can be; None if any can be, or if range and step are at odds."""
+    if score_range is None or step is None:
+        return None
+    steps = whole_steps(score_range, step)
+    if steps is None or steps >= MOST_POINTS:
+        return None
+    return score_points(score_range, step)
+
+
+def _with_defaults(
+    terms: PrivacyTerms, silos: int | None, points: FloatArray | None
+) -> PrivacyTerms:
     if terms.noisy:
         terms = replace(terms, budget=terms.budget or terms.epsilon)
     if terms.secure and silos is not None:
@@ -76,8 +99,9 @@ def _with_defaults(terms: PrivacyTerms, silos: int | None, points: int | None) -
     if terms.dose == "split":
         terms = replace(terms, honest=terms.honest or terms.threshold)
     bins = _bins(terms, silos or 1)
-    chosen = terms.bins is not None or terms.edges is not None or points is None
-    return replace(terms, bins=bins if chosen else max(min(bins, points or bins), 2))
+    if points is not None and terms.bins is None and terms.edges is None:
+        bins = bins_of_points(points.size, bins)
+    return replace(terms, bins=bins)
 
 
 def _bins(terms: PrivacyTerms, silos: int) -> int:
@@ -150,10 +174,7 @@ def _threshold_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[Term
 
 
 def _grid_mistakes(
-    terms: PrivacyTerms,
-    groups: int,
-    score_range: tuple[float, float] | None,
-    points: int | None,
+    terms: PrivacyTerms, groups: int, score_range: tuple[float, float] | None
 ) -> Iterator[TermMistake]:
     bins = terms.bins or 0
     if terms.edges is not None:
@@ -165,14 +186,28 @@ def _grid_mistakes(
         if score_range and not score_range[0] < terms.edges[0] <= terms.edges[-1] < score_range[1]:
             problem = "the edges must lie inside the score range, without its ends."
             yield TermMistake("edges", PlanError(problem, fix="remove the edges outside."))
-    elif points is not None and bins > points:
-        problem = f"there are {bins:,} bins, but score_step leaves {points:,} scores."
-        yield TermMistake("bins", PlanError(problem, fix="remove bins: each score is then one."))
     elif score_range and not _distinct(bins, *score_range):
         problem = f"the score range is too narrow for {bins:,} bins of floats."
         yield TermMistake("bins", PlanError(problem, fix="lower bins, or rescale the score."))
     if groups * bins > MOST_VALUES:
         yield TermMistake("bins", PlanError.too_many_values(groups, bins, MOST_VALUES))
+
+
+def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[TermMistake]:
+    """What is wrong with bins of scores that can only be these ``points``."""
+    if terms.edges is None:
+        if (terms.bins or 0) <= points.size:
+            return []
+        problem = f"{terms.bins:,} bins are more than the {points.size:,} scores there can be."
+        fix = "remove bins: each score is one then, or some of them together."
+        return [TermMistake("bins", PlanError(problem, fix=fix))]
+    cuts = np.searchsorted(points, terms.edges)
+    inside = bool((cuts > 0).all() and (cuts < points.size).all())
+    if inside and (np.diff(cuts) > 0).all() and not np.isin(terms.edges, points).any():
+        return []
+    problem = "the edges must lie between scores that there can be, no two in the same gap."
+    fix = "move each edge halfway between two neighbouring scores, or leave edges out."
+    return [TermMistake("edges", PlanError(problem, fix=fix))]
 
 
 def _distinct(bins: int, low: float, high: float) -> bool:

@@ -13,7 +13,7 @@ from fedparity.protocol.labels import LONGEST_NAME, is_name
 from fedparity.protocol.plan_fields import EXAMPLES, SCALARS, as_whole
 from fedparity.protocol.privacy_settling import settle_terms
 from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms
-from fedparity.protocol.score_settling import points_of, settle_scores
+from fedparity.protocol.score_settling import settle_scores
 
 __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 
@@ -213,7 +213,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         silos=None if silos is None else len(silos),
         groups=len(settled.get("groups", ())),
         score_range=settled.get("score_range"),
-        points=points_of(settled),
+        score_step=settled.get("score_step"),
     )
     return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 

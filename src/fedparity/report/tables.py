@@ -8,9 +8,10 @@ from typing import NamedTuple
 from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.intervals import Interval
-from fedparity.report.numbers import amount, number, percent, span, stated
+from fedparity.report.numbers import amount, number, percent, span
 from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.naming import group_words, symbol
+from fedparity.report.verdicts import level_words
 
 __all__ = [
     "ABSENT",
@@ -52,7 +53,7 @@ def measures(result: AuditResult) -> list[Measure]:
     if found.outer != found.certificate:
         rows.append(Measure("outer bounds", "", span(found.outer), "and all that is missing"))
     if found.review_level is not None:
-        rows.append(Measure("Review level", stated(found.review_level), "", "of the plan"))
+        rows.append(Measure("Review level", level_words(result), "", "of the plan"))
     rows += [
         Measure(
             f"Heterogeneity {symbol('H', result)}",

@@ -8,9 +8,24 @@ from typing import Final
 
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.assessment import Verdict
-from fedparity.report.numbers import stated
+from fedparity.diagnostics.intervals import Interval
+from fedparity.report.numbers import percent, span, stated, told_apart
 
-__all__ = ["VERDICTS", "Mark", "mark_of", "verdict_line", "verdict_words"]
+__all__ = [
+    "ALL",
+    "ANSWERED",
+    "VERDICTS",
+    "Mark",
+    "compared_span",
+    "level_words",
+    "mark_of",
+    "verdict_line",
+    "verdict_words",
+    "verdicts_differ",
+]
+
+ANSWERED: Final = "Among the silos that answered"
+ALL: Final = "For all, whatever the missing ones hold"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,18 +51,52 @@ VERDICTS: Final[Mapping[Verdict, Mark]] = {
 
 
 def mark_of(result: AuditResult) -> Mark:
-    """Return the word and the shape of a result's verdict."""
-    return VERDICTS[result.disparity.verdict]
+    """Return the word and the shape of a result's verdict among the silos that answered."""
+    return VERDICTS[result.disparity.verdict.answered]
+
+
+def verdicts_differ(result: AuditResult) -> bool:
+    """Return whether the verdict for all is another than that among the silos that answered."""
+    found = result.disparity.verdict
+    return found.answered != found.all
+
+
+def level_words(result: AuditResult) -> str:
+    """Return the review level in its unit: ``0.5 points``, ``5 % of the scale``."""
+    level = result.disparity.review_level
+    if level is None:
+        return VERDICTS["none"].phrase.lower()
+    return {
+        "points": f"{stated(level)} point{'' if level == 1 else 's'}",
+        "share": f"{stated(100 * level)} % of the scale",
+        "sd": f"{stated(level)} standard deviation{'' if level == 1 else 's'}",
+        "squared": f"{stated(level)} for G{'₁₂'[result.plan.order - 1]}",
+    }[result.disparity.review_unit]
+
+
+def compared_span(result: AuditResult, ends: Interval) -> str:
+    """Return a range of the number compared in its unit, its ends told apart from the level."""
+    level, unit = result.disparity.review_level, result.disparity.review_unit
+    if unit == "share":
+        low, high = (percent(end) for end in ends)
+        return f"{low} to {high} of the scale"
+    words = {"points": " points", "sd": " standard deviations", "squared": ""}[unit]
+    if level is None:
+        return f"{span(ends)}{words}"
+    return f"{told_apart(ends.lower, level)} to {told_apart(ends.upper, level)}{words}"
 
 
 def verdict_words(result: AuditResult) -> str:
-    """Return the verdict with the level it compares with: ``Above the review level 0.02``."""
-    phrase, level = mark_of(result).phrase, result.disparity.review_level
-    if result.disparity.verdict == "none" or level is None:
+    """Return the verdict with the level it compares with: ``Above the review level of 0.5 points``.
+
+    Where it is another for all, it says among whom it holds.
+    """
+    if result.disparity.review_level is None:
         return VERDICTS["none"].phrase
-    return f"{phrase} {stated(level)}"
+    among = f" {ANSWERED[0].lower()}{ANSWERED[1:]}" if verdicts_differ(result) else ""
+    return f"{mark_of(result).phrase} of {level_words(result)}{among}"
 
 
 def verdict_line(result: AuditResult) -> str:
-    """Return shape and words: ``▲ Above the review level 0.02``."""
+    """Return shape and words: ``▲ Above the review level of 0.5 points``."""
     return f"{mark_of(result).shape} {verdict_words(result)}"

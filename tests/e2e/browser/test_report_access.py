@@ -6,6 +6,8 @@ import zlib
 import pytest
 from tests.e2e.browser.conftest import PHONE, WIDE
 
+pytestmark = pytest.mark.browser
+
 SHOWN = (
     *("5", "60", "1000", "below", "inconclusive", "none"),
     *("names", "missing", "ten-groups", "order-1", "unknown-terms"),

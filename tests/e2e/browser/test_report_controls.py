@@ -5,6 +5,8 @@ from tests.e2e.browser.conftest import audit
 
 from fedparity.auditing.result import AuditResult
 
+pytestmark = pytest.mark.browser
+
 
 def names(page):
     """The silos in the order of the rows that are seen."""

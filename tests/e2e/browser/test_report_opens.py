@@ -4,6 +4,8 @@ import pytest
 from tests.e2e.browser.conftest import PHONE, WIDE
 from tests.report_audits import named_audits
 
+pytestmark = pytest.mark.browser
+
 SIZES = "5", "60", "1000"
 ALL = (*SIZES, *named_audits())
 

@@ -111,16 +111,18 @@ def test_of_several_bad_messages_the_first_is_named_and_the_others_counted(folde
     assert "fedparity verify" in refused.stderr
 
 
-def test_thresholds_and_tails_are_bracketed(folder):
+def test_thresholds_and_tails_have_intervals(folder):
     asked = write_audit(folder)
     result = expected(asked, "north", "south", "west")
     report = result.at_threshold(0.5)
 
     shown = audit("--threshold", 0.5, "--tail", 0.5, "--tail", 0.9).stdout
 
-    rate = report.groups[0].rate
+    low, high = report.groups[0].rate.interval
+    least, most = report.groups[1].ratio_to_best.interval
     assert "Share with a score of at least 0.5" in shown
-    assert f"{100 * rate.lower:.1f} % to {100 * rate.upper:.1f} %" in shown
+    assert f"{100 * low:.1f} % to {100 * high:.1f} %" in shown
+    assert f"{least:.3f} to {most:.3f}" in shown
     assert "Share above the median of all records" in shown
     assert "Share above the quantile 0.9 of all records" in shown
     assert report.four_fifths in shown
@@ -144,4 +146,4 @@ def test_what_is_missing_is_said_beside_the_rates(folder):
 
     shown = " ".join(audit("--threshold", 0.5).stdout.split())
 
-    assert "open, missing and withheld records included;" in shown
+    assert "sketches leave open, missing and withheld records included." in shown

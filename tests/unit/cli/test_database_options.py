@@ -59,6 +59,7 @@ def test_simulate_reads_a_database():
     assert json.loads(done.stdout)["n"] == 240
 
 
+@pytest.mark.database
 @pytest.mark.parametrize(
     ("address", "server"),
     [(driver(POSTGRES, "adbc"), postgres), (driver(POSTGRES, "psycopg"), postgres)],
@@ -73,6 +74,7 @@ def test_verbose_says_that_no_row_was_read(address, server):
     assert expected.stdout == done.stdout
 
 
+@pytest.mark.database
 def test_mariadb_gives_the_bytes_of_the_same_file():
     name = created(mariadb(), rows_of(table(0)))
 

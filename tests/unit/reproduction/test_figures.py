@@ -46,6 +46,7 @@ def test_every_kind_of_figure_has_a_caption_and_a_test():
     assert KINDS.keys() == FIGURES.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_figure_has_the_same_bytes_each_time_and_no_date(kind):
     first, second = figure_files(KINDS[kind]), figure_files(KINDS[kind])

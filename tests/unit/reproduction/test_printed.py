@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.tiers import NO_PAPER
 
 from fedparity.experiments.reproduction.measures import MEASURES
 from fedparity.experiments.reproduction.printed import printed_blocks, printed_numbers
@@ -19,9 +20,7 @@ SYMBOLS = {
     "W_2": "W2",
 }
 
-needs_paper = pytest.mark.skipif(
-    PAPER is None, reason="set FEDPARITY_PAPER to the text of the paper's LaTeX source"
-)
+needs_paper = pytest.mark.skipif(PAPER is None, reason=NO_PAPER)
 
 
 @pytest.fixture(scope="module")

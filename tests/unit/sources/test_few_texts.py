@@ -5,7 +5,7 @@ from itertools import pairwise
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
@@ -29,7 +29,6 @@ def read(labels):
     return [labels.texts[code] for code in labels.codes]
 
 
-@settings(deadline=None)  # numba compiles
 @given(
     known=st.lists(texts, min_size=1, max_size=8, unique=True),
     data=st.data(),

@@ -33,6 +33,7 @@ _KEEPING = [
 ]
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("where", _KEEPING)
 def test_the_same_rows_are_kept_as_by_polars(where):
     rows = table_rows(120, seed=3, scores=0.1, labels=0.2)
@@ -83,6 +84,7 @@ def test_strings_and_names_cannot_end_early():
     assert bytes.fromhex("27204F5220313D31").decode() == "' OR 1=1"
 
 
+@pytest.mark.spark
 def test_dates_are_compared_with_dates():
     made = sparks.session()
     data = made.createDataFrame([(dt.date(2026, 1, 2),)], "d DATE")

@@ -18,6 +18,7 @@ from fedparity.sources.spark.cells import MOST_DEPTH
 from fedparity.sources.spark.table import SparkTable
 
 KINDS = ("quantile", "mean")
+pytestmark = pytest.mark.spark
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -76,6 +77,7 @@ def together(names):
     return [{"z": score, "race": name} for name in names for score in map(float, _SCORES[name])]
 
 
+@pytest.mark.slow
 @every_kind
 @pytest.mark.parametrize("levels", [1, 50])
 def test_the_bits_are_those_of_numpy(kind, levels):
@@ -138,6 +140,7 @@ def columns_of(rows):
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
+@pytest.mark.slow
 @every_kind
 def test_cells_that_hold_many_records_are_cut_again(kind, monkeypatch):
     """Here as if a hundred records were many; the answer is the same."""

@@ -18,6 +18,7 @@ def here(**what):
     return fp.DatabaseTable(f"spark:///{sparks.MASTER}", **what)
 
 
+@pytest.mark.spark
 def test_an_active_session_is_joined_and_not_stopped():
     made = sparks.session()
     table = open_table(fp.DatabaseTable("spark:///", query="SELECT 1 AS a"))
@@ -26,6 +27,7 @@ def test_an_active_session_is_joined_and_not_stopped():
     assert made.sql("SELECT 1").collect()
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     "address", ["spark://db.example:7077", "spark:///yarn", "sc://db.example"]
 )
@@ -36,6 +38,7 @@ def test_another_address_than_that_of_the_active_session_is_refused(address):
         open_table(fp.DatabaseTable(address, table="visits"))
 
 
+@pytest.mark.spark
 def test_a_query_is_read_like_a_table():
     sparks.by_address(table_rows(20))
     table = open_table(here(query="SELECT id, id AS b FROM range(3) -- all of it"))
@@ -43,12 +46,14 @@ def test_a_query_is_read_like_a_table():
     assert (table.columns, table.rescannable) == (("id", "b"), True)
 
 
+@pytest.mark.spark
 def test_a_query_that_may_give_other_rows_is_read_once():
     table = open_table(here(query="SELECT 0.5D AS z, 'A' AS g FROM range(3) LIMIT 2"))
 
     assert not table.rescannable
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     "query", ["DROP TABLE visits", "SELECT 1; SELECT 2", "WITH a AS (SELECT 1) INSERT INTO b SELECT 1"]
 )  # fmt: skip
@@ -57,6 +62,7 @@ def test_a_query_that_does_not_only_read_is_refused_before_spark_sees_it(query):
         open_table(here(query=query))
 
 
+@pytest.mark.spark
 def test_a_table_that_is_not_there_is_named():
     with pytest.raises(DatabaseNameError, match=r"no table 'clinic\.visits'"):
         open_table(here(table="clinic.visits"))
@@ -64,6 +70,7 @@ def test_a_table_that_is_not_there_is_named():
     assert sparks.session().sql("SELECT 1").collect()  # it is not ours to stop
 
 
+@pytest.mark.spark
 def test_a_query_that_names_nothing_there_is_refused():
     with pytest.raises(DatabaseNameError, match="a column that the Spark database does not have"):
         open_table(here(query="SELECT nosuch FROM range(3)"))
@@ -137,6 +144,7 @@ def test_a_token_is_a_password(url, secret):
     assert Address(url).is_spark
 
 
+@pytest.mark.spark
 def test_other_objects_are_no_frames_of_spark():
     class DataFrame:
         pass

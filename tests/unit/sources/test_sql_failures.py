@@ -42,6 +42,7 @@ def message(url, **what):
     return caught.value
 
 
+@pytest.mark.database
 @every_url
 def test_a_missing_table_names_the_nearest(url):
     server_of(url)
@@ -57,6 +58,7 @@ def test_a_missing_table_names_the_nearest(url):
     assert "'visits_2026'" in error.fix
 
 
+@pytest.mark.database
 @every_url
 def test_a_query_of_what_is_not_there_says_which_kind(url):
     name = created(server_of(url), ROWS)
@@ -65,6 +67,7 @@ def test_a_query_of_what_is_not_there_says_which_kind(url):
     assert "a column that" in message(url, query=f"SELECT zz FROM {name}").message
 
 
+@pytest.mark.database
 @every_url
 def test_a_failure_shows_no_value(url):
     """PostgreSQL says which text is no number, MariaDB which value is no date."""
@@ -79,6 +82,7 @@ def test_a_failure_shows_no_value(url):
     assert "secret" not in f"{error}{error.__cause__}"
 
 
+@pytest.mark.database
 @every_url
 def test_a_server_that_does_not_answer_is_told_apart(url):
     server_of(url)
@@ -88,6 +92,7 @@ def test_a_server_that_does_not_answer_is_told_apart(url):
     assert isinstance(message(away, table="visits"), fp.DatabaseUnreachableError)
 
 
+@pytest.mark.database
 @every_url
 def test_a_login_that_is_refused_shows_no_password(url):
     server_of(url)
@@ -100,6 +105,7 @@ def test_a_login_that_is_refused_shows_no_password(url):
     assert "tiger" not in str(error)
 
 
+@pytest.mark.database
 def test_a_user_without_the_right_to_read_is_told_so():
     name = created(postgres(), ROWS)
     user = f"{SCHEMA}_reader"

@@ -14,6 +14,7 @@ from fedparity.sketches.levels import ranks
 from fedparity.sources.opening import open_records
 
 DRIVERS = {"ADBC": by_adbc, "psycopg": by_psycopg}
+pytestmark = pytest.mark.database
 every_driver = pytest.mark.parametrize("make", DRIVERS.values(), ids=DRIVERS)
 
 

@@ -45,6 +45,7 @@ def count(records):
     return sum(collect(records, scan(records))[0].values())
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("make", SERVERS.values(), ids=SERVERS)
 def test_rows_that_come_later_are_not_seen_by_a_later_scan(make):
     rows = [{"z": 0.5, "sex": "f"}, {"z": 0.25, "sex": "m"}]
@@ -94,6 +95,7 @@ def sessions(tmp_path):
     }
 
 
+@pytest.mark.database
 def test_a_session_cannot_write(tmp_path):
     """The second lock: whatever came past the first, the database itself refuses it."""
     for name, session in sessions(tmp_path).items():
@@ -104,6 +106,7 @@ def test_a_session_cannot_write(tmp_path):
         session.close()
 
 
+@pytest.mark.database
 def test_a_session_takes_one_statement(tmp_path):
     """The third lock: drivers that prepare, or do not take, a second statement."""
     for name, session in sessions(tmp_path).items():
@@ -113,6 +116,7 @@ def test_a_session_takes_one_statement(tmp_path):
         session.close()
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("make", SERVERS.values(), ids=SERVERS)
 def test_a_scan_that_was_given_up_is_closed_before_the_next(make, monkeypatch):
     """It must not be left to the collector, which may run inside the driver's own lock."""
@@ -126,6 +130,7 @@ def test_a_scan_that_was_given_up_is_closed_before_the_next(make, monkeypatch):
         list(given_up)
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("make", SERVERS.values(), ids=SERVERS)
 def test_a_connection_ends_with_its_table(make):
     data = make(ROWS)
@@ -139,6 +144,7 @@ def test_a_connection_ends_with_its_table(make):
         session.fetch("SELECT 1")
 
 
+@pytest.mark.database
 def test_a_table_without_snapshots_is_read_once_and_says_so():
     """MyISAM has no transactions, so two scans might see two tables."""
     plan = fp.Plan(title="t", groups=("f", "m"), score_range=(-9, 9), levels=3)
@@ -148,6 +154,7 @@ def test_a_table_without_snapshots_is_read_once_and_says_so():
     assert release.how.way == "one pass"
 
 
+@pytest.mark.database
 @pytest.mark.parametrize("query", ["SELECT * FROM {} LIMIT 40", "SELECT *, random() FROM {}"])
 def test_a_query_that_may_differ_when_asked_again_is_asked_once(query):
     name = created(postgres(), ROWS)
@@ -155,6 +162,7 @@ def test_a_query_that_may_differ_when_asked_again_is_asked_once(query):
     assert not open_table(fp.DatabaseTable(POSTGRES, query=query.format(name))).rescannable
 
 
+@pytest.mark.database
 def test_a_query_of_mariadb_is_asked_again_only_if_all_tables_have_snapshots():
     without_snapshot(ROWS)
     query = f"SELECT z, sex FROM {created(mariadb(), ROWS)}"
@@ -170,6 +178,7 @@ def engines(tmp_path):
         yield sqlalchemy.create_engine(url, pool_size=1, max_overflow=0), name
 
 
+@pytest.mark.database
 def test_an_engine_may_write_again_afterwards(tmp_path):
     """Its connection goes back to the pool without a setting of ours."""
     for engine, name in engines(tmp_path):
@@ -213,6 +222,7 @@ def test_text_among_the_scores_is_refused_without_showing_it(tmp_path):
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.database
 def test_numbers_of_mariadb_lose_nothing():
     """Its server prints six digits of a FLOAT, unless it is asked for a double."""
     value = np.float32(0.123456789)
@@ -226,6 +236,7 @@ def test_numbers_of_mariadb_lose_nothing():
     assert read == [float(value), 0.1, float(2**63 + 2048)]
 
 
+@pytest.mark.database
 def test_a_statement_of_sqlalchemy_keeps_its_percent_signs():
     rows = [{**row, "note": "50%" if row["sex"] == "f" else "%s"} for row in ROWS]
     for engine in (postgres(), mariadb()):
@@ -256,6 +267,8 @@ def test_names_that_look_like_statements_stay_names(tmp_path):
     assert count(records) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.database
 def test_memory_does_not_grow_with_the_table():
     """With no memory to hold records, PostgreSQL's rows are read twice in chunks."""
     postgres()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fedparity.auditing.beyond import Beyond
+from fedparity.auditing.comparing import Comparison
 from fedparity.auditing.curves import group_curves
 from fedparity.auditing.parts import (
     AttributionResult,
@@ -9,14 +11,12 @@ from fedparity.auditing.parts import (
     PartIntervals,
     SiloInfluenceResult,
     SiloResult,
-    TermIntervals,
 )
 from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.secure.guarantee import guarantee, sum_warnings
 from fedparity.auditing.secure.measuring import Measured
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.whole import (
-    disparity_result,
     group_results,
     heterogeneity_result,
     pair_results,
@@ -34,16 +34,28 @@ NOT_SEEN = "not seen: secure sum"
 def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
     """Return the result of a secure audit."""
     assessment = found.assessment
-    return AuditResult(
+    compared = Comparison(
+        plan=plan,
+        assessment=assessment,
+        federation=found.federation,
+        seen=found.seen,
+        all=found.all,
+        beyond=Beyond.of((), seen=1.0, score_range=plan.score_range, order=plan.order),
+    )
+    result = AuditResult(
         schema=SCHEMA,
         plan=plan_summary(plan),
         silos_received=opened.survivors,
         silos_missing=opened.dropped,
         n=found.federation.counts.sum().item(),
         groups=group_results(found.federation),
-        disparity=disparity_result(plan, assessment),
+        set_aside=(),
+        disparity=compared.disparity(),
+        magnitudes=compared.magnitudes(),
+        thresholds=(),
+        tails=(),
         heterogeneity=heterogeneity_result(assessment),
-        pairs=pair_results(found.pairs),
+        pairs=pair_results(found.pairs, assessment.pairs, found.seen.pairs),
         decomposition=_decomposition(found),
         attribution=_attribution(opened, found),
         silos=tuple(_silo(plan, silo) for silo in opened.survivors),
@@ -57,6 +69,7 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
         federation=found.federation,
         unseen=found.unseen,
     )
+    return result.with_rates(thresholds=plan.thresholds)
 
 
 def _decomposition(found: Measured) -> DecompositionResult:
@@ -67,7 +80,6 @@ def _decomposition(found: Measured) -> DecompositionResult:
         remainder=None if terms is None else terms.remainder,
         lower=None if terms is None else terms.lower,
         upper=None if terms is None else terms.upper,
-        intervals=TermIntervals(v_mix=None, v_bar=None, remainder=None),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from fedparity.auditing.secure.measuring import Measured
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.stated_guarantee import stated_guarantee
+from fedparity.diagnostics.warning import AuditWarning, WarningCode
 from fedparity.errors.base import listed
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import roster_of, secure_terms
@@ -30,17 +31,19 @@ def guarantee(plan: Plan, opened: SecureSum) -> dict[str, Any]:
     }
 
 
-def sum_warnings(plan: Plan, opened: SecureSum, measured: Measured) -> tuple[str, ...]:
+def sum_warnings(plan: Plan, opened: SecureSum, measured: Measured) -> tuple[AuditWarning, ...]:
     """Return a sentence for each thing that is missing, or could not be seen."""
-    sentences = (
-        _dropped_out(plan, opened),
-        _lacking(plan, measured),
-        _rows(measured),
-        _not_summed(measured),
-        "the silos were not seen one by one: intervals are those of one sample of all of them.",
-        _unsigned(plan),
-    )
-    return tuple(sentence for sentence in sentences if sentence)
+    sentences: dict[WarningCode, str] = {
+        "silos_dropped_out": _dropped_out(plan, opened),
+        "lacking_groups": _lacking(plan, measured),
+        "rows_dropped": _rows(measured),
+        "not_summed": _not_summed(measured),
+        "silos_not_seen": (
+            "the silos were not seen one by one: intervals are those of one sample of all of them."
+        ),
+        "unsigned": _unsigned(plan),
+    }
+    return tuple(AuditWarning(code=code, text=text) for code, text in sentences.items() if text)
 
 
 def _dropped_out(plan: Plan, opened: SecureSum) -> str:

@@ -8,27 +8,26 @@ from functools import partial
 
 import numpy as np
 
-from fedparity.auditing.noisy import noise_warnings
+from fedparity.auditing.noisy import histogram_method, noise_warnings
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.secure.summed import Summed
 from fedparity.auditing.secure.terms import GroupLaws
+from fedparity.auditing.sizes import Sizes
 from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
 from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.bootstrap import Progress
 from fedparity.diagnostics.decomposition import Decomposition
-from fedparity.diagnostics.grid_certificate import certify_grid
+from fedparity.diagnostics.grid_certificate import certify_grid, federation_of_bins
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
 from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
 from fedparity.federated.pairs import Pair, pairs
 from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import secure_terms
-from fedparity.protocol.secure.layout import CENTER_LEVELS
 
 __all__ = ["Measured", "measure"]
 
@@ -44,6 +43,10 @@ class Measured:
     federation: Federation
     assessment: Assessment
     pairs: tuple[Pair, ...]
+    seen: Sizes
+    """With bounds of the raw data summed."""
+    all: Sizes
+    """With bounds of those of the silos that dropped out too."""
     decomposition: Decomposition | None
     attribution: Attribution | None
     unseen: dict[Group, float]
@@ -76,10 +79,9 @@ def measure(
         noise=_noise(plan, len(opened.survivors)),
     )
     federation = histograms.federation()
-    method = Method(
-        order=plan.order, estimator=plan.estimator, levels=CENTER_LEVELS, trim=plan.trim
-    )
+    method = histogram_method(plan)
     unseen = _unseen(plan, opened)
+    missing = max(unseen.values(), default=0.0)
     assessment = assess_noisy(
         histograms,
         federation,
@@ -87,14 +89,21 @@ def measure(
         score_range=plan.score_range,
         confidence=confidence,
         unseen=unseen,
+        unseen_total=missing,
         redraws=redraws,
         seed=seed,
         progress=progress,
     )
     laws = GroupLaws(histograms.masses[0], plan.grid, plan.order, plan.trim)
+    bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
+    known = bounded if secure_terms(plan).noisy else _counted(plan, summed)
+    sizes = partial(Sizes.of, known, method, score_range=plan.score_range)
+    seen = sizes()
     return Measured(
         summed=summed,
-        federation=_bounded(plan, histograms, confidence=confidence, seed=seed),
+        federation=bounded,
+        seen=seen,
+        all=sizes(unseen=unseen, unseen_total=missing) if unseen else seen,
         assessment=_of_the_sum(plan, summed, assessment, unseen),
         pairs=pairs(federation, method),
         decomposition=laws.decomposition(summed),
@@ -111,6 +120,11 @@ def _bounded(
         return histograms.federation(value_error=plan.grid.widest)
     errors = noise_rank_errors(histograms, confidence=confidence, seed=seed)
     return histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
+
+
+def _counted(plan: Plan, summed: Summed) -> Federation:
+    """The exact counts, of which nothing is uncertain but where records lie inside bins."""
+    return federation_of_bins(summed.counts, plan.grid, plan.groups)
 
 
 def _noise(plan: Plan, survivors: int) -> NoiseLaw:
@@ -137,7 +151,6 @@ def _of_the_sum(
     return replace(
         assessment,
         disparity=disparity,
-        decomposition={},
         attribution={},
         local={},
         warnings=noise_warnings(plan, disparity) if noisy else (),
@@ -159,7 +172,7 @@ def _certified(
         corrected=found.corrected,
         interval=found.interval,
         certificate=certain(),
-        outer=certain(unseen=more),
+        outer=certain(unseen=more, unseen_total=max(more, default=0.0)),
         p_value=found.p_value,
         null=found.null,
     )

@@ -9,20 +9,18 @@ import numpy as np
 from fedparity.auditing.secure.summed import Summed
 from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.decomposition import Decomposition
+from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.functionals.barycenter import center
-from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.refinement import QuantileTable
-from fedparity.privacy.histograms import Grid, grid_quantiles
+from fedparity.privacy.histograms import Grid
 from fedparity.protocol.secure.layout import CENTER_LEVELS
-from fedparity.sketches.levels import midpoints
 
 __all__ = ["GroupLaws"]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupLaws:
-    """The laws of the groups in all silos together, uniform inside every bin."""
+    """The laws of the groups in all silos together."""
 
     masses: FloatArray
     """Groups by bins, at least 0."""
@@ -41,17 +39,17 @@ class GroupLaws:
         """Return V_mix, V_bar and R; None where the centers were not summed.
 
         The quantiles of a center are the sum of :math:`n_{j,s} q_{j,s}` over that of
-        :math:`n_{j,s}`; no other sum is needed.
+        :math:`n_{j,s}`; no other sum is needed. R is what is left of the disparity.
         """
         if summed.centers is None:
             return None
-        widths, mixed = self._table(self.masses)
-        shares, whole = self.shares[:, None], center(mixed, self.shares, 2)
-        mixing, centering = mixed - summed.centers, summed.centers - whole
+        reader = self._reader
+        mixed, weights = reader.quantiles(self.masses), self.shares[:, None] * reader.width
+        whole = center(mixed, self.shares, 2)
+        v_mix = float(np.sum(weights * (mixed - summed.centers) ** 2))
+        v_bar = float(np.sum(weights * (summed.centers - whole) ** 2))
         return Decomposition(
-            v_mix=float(np.sum(shares * widths * mixing**2)),
-            v_bar=float(np.sum(shares * widths * centering**2)),
-            remainder=2 * float(np.sum(shares * widths * mixing * centering)),
+            v_mix=v_mix, v_bar=v_bar, remainder=self._disparity(self.masses) - v_mix - v_bar
         )
 
     def attribution(self, summed: Summed) -> Attribution | None:
@@ -71,9 +69,9 @@ class GroupLaws:
         )
 
     def _disparity(self, masses: FloatArray) -> float:
-        return spread(self._table(masses), self.shares, self.order)
+        return float(self._reader.disparity(masses[None], self.shares[None])[0])
 
-    def _table(self, masses: FloatArray) -> QuantileTable:
-        levels = midpoints(CENTER_LEVELS, trim=self.trim)
-        widths = np.full(CENTER_LEVELS, (1 - 2 * self.trim) / CENTER_LEVELS)
-        return QuantileTable(widths, grid_quantiles(masses, self.grid, levels))
+    @property
+    def _reader(self) -> HistogramReader:
+        """Reads at the levels at which the centers were summed."""
+        return HistogramReader(self.grid, order=self.order, trim=self.trim, levels=CENTER_LEVELS)

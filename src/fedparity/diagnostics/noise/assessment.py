@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
+from fedparity.diagnostics.assessment import (
+    Assessment,
+    Bounds,
+    DisparityAssessment,
+    assess_pairs,
+)
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
-from fedparity.diagnostics.checks import check_confidence
+from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.decomposition import Decomposition, decompose
 from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
-from fedparity.diagnostics.length_assessment import LengthAssessment, assess_length
-from fedparity.diagnostics.local import local_audits
+from fedparity.diagnostics.length_assessment import (
+    LengthAssessment,
+    PairAssessment,
+    assess_length,
+)
+from fedparity.diagnostics.local import LocalAudit, local_audits
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.diagnostics.noise.redraws import redrawn_measures
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
+from fedparity.federated.pairs import pairs
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 
-__all__ = ["NoisyDisparityAssessment", "assess_noisy", "binning_error"]
+__all__ = ["NoisyDisparityAssessment", "assess_noisy", "binning_errors"]
 
 _FEWEST, _MOST = 200, 1_000
 _CELLS_REDRAWN = 100_000
@@ -34,22 +47,29 @@ _CELLS_REDRAWN = 100_000
 class NoisyDisparityAssessment(DisparityAssessment):
     """A disparity from noisy histograms.
 
-    ``interval`` is what the population could be, sampling and noise counted. ``certificate`` is what
-    the raw data could be, noise and bins counted: at the confidence stated, not for certain.
+    ``interval`` is what the population could be: sampling, noise and bins counted. ``certificate`` is
+    what the raw data could be, noise and bins counted: at the confidence stated, not for certain.
     """
 
     binning: float
-    """How much the disparity changes with half as many bins."""
+    """How much the disparity changes with half as many bins; 0 where bins are points."""
 
-    @property
-    def combined(self) -> Interval:
-        """What the population could be, all errors counted.
+    @staticmethod
+    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:  # noqa: ARG004
+        """Return the interval as it is: it counts noise and bins already."""
+        return interval
 
-        Noise is in ``interval`` already; what the bins hide and what nobody released is added.
-        """
-        below = self.binning + max(0.0, self.certificate.lower - self.outer.lower)
-        above = self.binning + max(0.0, self.outer.upper - self.certificate.upper)
-        return Interval(max(0.0, self.interval.lower - below), self.interval.upper + above)
+    @staticmethod
+    def with_all(
+        interval: Interval,
+        value: float,  # noqa: ARG004
+        certificate: Bounds,
+        outer: Bounds,
+    ) -> Interval:
+        """Return the interval, moved as far as records that nobody described move the raw data's."""
+        below = max(0.0, certificate.lower - outer.lower)
+        above = max(0.0, outer.upper - certificate.upper)
+        return Interval(max(0.0, interval.lower - below), interval.upper + above)
 
 
 def assess_noisy(
@@ -60,6 +80,7 @@ def assess_noisy(
     score_range: tuple[float, float],
     confidence: float = 0.95,
     unseen: Mapping[Group, float] | None = None,
+    unseen_total: float | None = None,
     redraws: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -68,11 +89,11 @@ def assess_noisy(
 
     ``federation`` holds the same histograms as the measures read them. Redraws of the noise alone
     tell what the raw data could be; redraws of records and noise what the population could be. To
-    the first the change of the disparity with half as many bins is added: intervals of the noise
-    alone were seen to cover too seldom.
+    both the change of each measure with half as many bins is added, unless bins are points:
+    intervals of the noise alone were seen to cover too seldom.
     """
     check_confidence(confidence)
-    redraws = _default(histograms) if redraws is None else redraws
+    redraws = _default(histograms) if redraws is None else check_redraws(redraws)
     reader = HistogramReader(histograms.grid, order=method.order, trim=method.trim)
     noise, joint = (
         redrawn_measures(
@@ -85,40 +106,51 @@ def assess_noisy(
         )
         for sampled in (False, True)
     )
-    found = estimate(federation, method)
-    binning = binning_error(histograms, reader)
-    certificate = _certificate(found.disparity, noise["disparity"], binning, confidence, reader)
-    length = assess_length(found.disparity, joint["disparity"], confidence, method.order)
-    disparity = NoisyDisparityAssessment(
-        value=length.value,
-        corrected=length.corrected,
-        interval=length.interval,
-        certificate=certificate,
-        outer=_outer(certificate, federation, method, score_range, unseen),
-        p_value=p_value(length.value, joint["disparity"].null),
-        null=tuple(np.sort(joint["disparity"].null).tolist()),
-        binning=binning,
+    found, parts = estimate(federation, method), attribute(federation, method)
+    hidden = binning_errors(histograms, reader)
+    length = partial(assess_length, confidence=confidence, order=method.order)
+    inside = float(hidden["disparity"])
+    certificate = _certificate(
+        length(found.disparity, noise["disparity"], inside=inside).interval, reader
     )
-    terms = _terms(federation, method)
+    certain = partial(
+        certify, federation, score_range=score_range, order=method.order, trim=method.trim
+    )
+    disparity = length(found.disparity, joint["disparity"], inside=inside)
+    shares = {"selection": parts.selection, "within": parts.within}
     return Assessment(
-        disparity=disparity,
-        heterogeneity=assess_length(
-            found.heterogeneity, joint["heterogeneity"], confidence, method.order
+        disparity=NoisyDisparityAssessment(
+            value=disparity.value,
+            corrected=disparity.corrected,
+            interval=disparity.interval,
+            certificate=certificate,
+            outer=certificate
+            if not unseen
+            else _outer(
+                certificate,
+                certain(),
+                certain(unseen=unseen, unseen_total=unseen_total),
+                reader,
+            ),
+            p_value=p_value(disparity.value, joint["disparity"].null),
+            null=tuple(np.sort(joint["disparity"].null).tolist()),
+            binning=inside,
         ),
-        decomposition={
-            name: _interval(name, value, joint[name], confidence)
-            for name, value in terms.items()
-            if name in ("v_mix", "v_bar", "remainder")
-        },
+        heterogeneity=length(
+            found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
+        ),
+        pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
         attribution={
-            name: _interval(name, terms[name], joint[name], confidence)
-            for name in ("selection", "within")
+            name: _interval(value, joint[name], float(hidden[name]), confidence)
+            for name, value in shares.items()
         },
-        local=_local(federation, method, joint["local"], confidence, histograms.silos),
+        local=_local(
+            local_audits(federation, method), length, joint["local"], hidden["local"], histograms
+        ),
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_noise_words(terms, noise, confidence),
+        warnings=_noise_words({**_terms(federation, method), **shares}, noise, confidence),
     )
 
 
@@ -129,88 +161,107 @@ def _half(progress: Progress | None, *, second: bool) -> Progress | None:
     return lambda done, total: progress(done + second * total, 2 * total)
 
 
-def binning_error(histograms: NoisyHistograms, reader: HistogramReader) -> float:
-    r"""Return :math:`|G_B - G_{B/2}|`: what bins hide is of this order, three times as much if smooth.
+def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict[str, FloatArray]:
+    r"""Return :math:`|G_B - G_{B/2}|` of every measure: what bins hide is of this order.
 
-    With one bin there is nothing to compare: then it is the disparity itself.
+    Three times as much if scores are smooth. Bins that are points hide nothing. With one bin there
+    is nothing to compare: then it is the measure itself.
     """
-    fine = _disparity(histograms, reader)
+    fine = reader.measures(reader.read(histograms.masses[None]))
+    if histograms.grid.pointwise:
+        return {name: np.zeros_like(values[0]) for name, values in fine.items()}
     coarse = histograms.coarser()
-    alike = HistogramReader(coarse.grid, order=reader.order, levels=reader.levels.size)
-    alike.levels, alike.width = reader.levels, reader.width
-    return abs(fine - _disparity(coarse, alike))
+    other = reader.on(coarse.grid)
+    halved = other.measures(other.read(coarse.masses[None]))
+    return {name: np.abs(values[0] - halved[name][0]) for name, values in fine.items()}
 
 
-def _disparity(histograms: NoisyHistograms, reader: HistogramReader) -> float:
-    mixture = histograms.masses.sum(axis=0)
-    shares = mixture.sum(axis=1) / mixture.sum()
-    return float(reader.disparity(reader.quantiles(mixture), shares))
-
-
-def _certificate(
-    value: float, noise: Draws, binning: float, confidence: float, reader: HistogramReader
-) -> Certificate:
-    interval = assess_length(value, noise, confidence, reader.order).interval
-    width = reader.grid.high - reader.grid.low
-    widest = width**reader.order / (2 if reader.order == 1 else 4)
-    lower = min(interval.lower, value) - binning
-    upper = max(interval.upper, value) + binning
-    return Certificate(lower=max(0.0, lower), upper=min(widest, upper))
+def _certificate(interval: Interval, reader: HistogramReader) -> Certificate:
+    """What the raw data could be, inside what any data can be."""
+    return Certificate(lower=interval.lower, upper=min(_widest(reader), interval.upper))
 
 
 def _outer(
-    certificate: Certificate,
-    federation: Federation,
-    method: Method,
-    score_range: tuple[float, float],
-    unseen: Mapping[Group, float] | None,
+    certificate: Certificate, known: Certificate, wider: Certificate, reader: HistogramReader
 ) -> Certificate:
-    """The certificate, moved as far as records that nobody described can move any disparity."""
-    if not unseen:
-        return certificate
-    known = certify(federation, score_range=score_range, order=method.order, trim=method.trim)
-    wider = certify(
-        federation, score_range=score_range, order=method.order, trim=method.trim, unseen=unseen
-    )
-    low, high = score_range
-    widest = (high - low) ** method.order / (2 if method.order == 1 else 4)
+    """The certificate, moved as far as records that nobody described can move any disparity.
+
+    They move that of the histograms themselves from ``known`` to ``wider``; where they can undo
+    it altogether, they can undo this one too.
+    """
+    below = max(0.0, known.lower - wider.lower) if wider.lower else certificate.lower
+    above = max(0.0, wider.upper - known.upper)
     return Certificate(
-        lower=max(0.0, certificate.lower - max(0.0, known.lower - wider.lower)),
-        upper=min(widest, certificate.upper + max(0.0, wider.upper - known.upper)),
+        lower=max(0.0, certificate.lower - below),
+        upper=min(_widest(reader), certificate.upper + above),
     )
+
+
+def _widest(reader: HistogramReader) -> float:
+    """The largest disparity that scores in the range allow."""
+    width = reader.grid.high - reader.grid.low
+    return width**reader.order / (2 if reader.order == 1 else 4)
 
 
 def _terms(federation: Federation, method: Method) -> dict[str, float]:
-    terms, parts = decompose(federation, method), attribute(federation, method)
+    terms = decompose(federation, method)
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
-    return {**values, "selection": parts.selection, "within": parts.within}
+    return values
 
 
-def _interval(name: str, value: float, draws: Draws, confidence: float) -> Interval:
+def _interval(value: float, draws: Draws, inside: float, confidence: float) -> Interval:
+    """The interval of a measure of any sign."""
     lower, upper = basic_interval(value, float(draws.base), draws.values, confidence)
-    if name in ("v_mix", "v_bar"):
-        return Interval(max(lower, 0.0), max(upper, 0.0))
-    return Interval(lower, upper)
+    return Interval(lower - inside, upper + inside)
 
 
-def _local(
+def _pairs(
     federation: Federation,
     method: Method,
     draws: Draws,
+    hidden: FloatArray,
     confidence: float,
-    silos: tuple[Silo, ...],
+) -> tuple[PairAssessment, ...]:
+    """The distance of every two groups, with what bins hide of its power."""
+    order = method.order
+
+    def wider(interval: Interval, inside: float) -> Interval:
+        lower, upper = (end**order for end in interval)
+        return Interval(max(0.0, lower - inside) ** (1 / order), (upper + inside) ** (1 / order))
+
+    return tuple(
+        replace(
+            pair,
+            interval=wider(pair.interval, inside),
+            simultaneous=wider(pair.simultaneous, inside),
+        )
+        for pair, inside in zip(
+            assess_pairs(pairs(federation, method), draws, confidence, order),
+            hidden.tolist(),
+            strict=True,
+        )
+    )
+
+
+def _local(
+    audits: Sequence[LocalAudit],
+    length: Callable[..., LengthAssessment],
+    draws: Draws,
+    hidden: FloatArray,
+    histograms: NoisyHistograms,
 ) -> dict[Silo, LengthAssessment | None]:
-    column = {silo: i for i, silo in enumerate(silos)}
+    """The disparity inside each silo; None where it has fewer than two groups."""
+    column = {silo: i for i, silo in enumerate(histograms.silos)}
     local: dict[Silo, LengthAssessment | None] = {}
-    for audit in local_audits(federation, method):
+    for audit in audits:
         i = column[audit.silo]
-        own = Draws(draws.base[i], draws.values[:, i], draws.noise[:, i], draws.noise[:, i])
+        own = Draws(draws.base[i], draws.values[:, i], draws.noise[:, i], draws.null[:, i])
         local[audit.silo] = (
             None
             if audit.disparity is None
-            else assess_length(audit.disparity, own, confidence, method.order)
+            else length(audit.disparity, own, inside=float(hidden[i]))
         )
     return local
 
@@ -226,7 +277,7 @@ _WORDS = {
 
 def _noise_words(
     terms: Mapping[str, float], noise: Mapping[str, Draws], confidence: float
-) -> tuple[str, ...]:
+) -> tuple[AuditWarning, ...]:
     """A sentence that names the terms which noise alone could have made."""
     lost = []
     for name, value in terms.items():
@@ -238,7 +289,8 @@ def _noise_words(
     if not lost:
         return ()
     named = " and ".join([", ".join(lost[:-1]), lost[-1]] if len(lost) > 1 else lost)
-    return (f"the noise alone could have made {named}: do not read size or sign.",)
+    words = f"the noise alone could have made {named}: do not read size or sign."
+    return (AuditWarning(code="noise_alone", text=words),)
 
 
 def _default(histograms: NoisyHistograms) -> int:

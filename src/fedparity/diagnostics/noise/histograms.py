@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,19 +55,32 @@ class NoisyHistograms:
     def federation(
         self, *, rank_errors: FloatArray | None = None, value_error: float = 0.0
     ) -> Federation:
-        """Return the cells as an auditor's measures read them: quantiles of laws uniform in bins.
+        """Return the cells as an auditor's measures read them.
 
+        Where bins are points, a cell has its masses at them; otherwise the quantiles of its law.
         ``rank_errors`` (silos by groups) say how far the noise may have moved a rank, and
         ``value_error`` how far a record may be from where its bin is taken to be.
         """
-        levels = midpoints(LEVELS)
         cells = {}
         for j, s in zip(*np.nonzero(self.released), strict=True):
             error = 0.0 if rank_errors is None else min(float(rank_errors[j, s]), 1 - 1e-9)
             cells[self.silos[j], self.groups[s]] = Cell(
                 count=int(self.counts[j, s].sum()),
-                values=grid_quantiles(self.masses[j, s][None], self.grid, levels)[0],
                 rank_error=error,
                 value_error=value_error,
+                **self._law(self.masses[j, s]),
             )
-        return Federation.from_cells(cells, groups=self.groups)
+        return Federation.from_cells(
+            cells, groups=self.groups, score_range=(self.grid.low, self.grid.high)
+        )
+
+    def _law(self, masses: FloatArray) -> dict[str, Any]:
+        """What a cell says of the law of these masses."""
+        if self.grid.pointwise:
+            held = masses > 0
+            return {
+                "kind": "counts",
+                "values": self.grid.lowest[held],
+                "masses": masses[held],
+            }
+        return {"values": grid_quantiles(masses[None], self.grid, midpoints(LEVELS))[0]}

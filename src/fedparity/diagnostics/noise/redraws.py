@@ -2,18 +2,23 @@ r"""What other noise, and other records, would have shown: parametric redraws of
 
 The law of the noise is known exactly, so it is drawn again around the projected histograms. With
 ``sampled`` the records are drawn again first, from the same laws: the scatter is then that of an
-estimate of the population. A redraw is projected like the histograms were.
+estimate of the population. A redraw is projected like the histograms were, and measured like them.
+
+The null is drawn the same way: what a redraw adds to its histograms is added to histograms of the same
+sizes that all have one law, and the sums are projected and measured. So a redraw and its null share
+all that is random.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from fedparity.diagnostics.bootstrap import Draws, Progress
+from fedparity.diagnostics.noise.directions import allow_for_direction
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.diagnostics.noise.reading import HistogramReader, Reading, cdfs_of
+from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.laws.arrays import FloatArray
 from fedparity.privacy.projection import monotone_masses
 
@@ -33,39 +38,40 @@ def redrawn_measures(
 ) -> dict[str, Draws]:
     """Return every measure in every redraw, by name, as :func:`~fedparity.diagnostics.bootstrap` does.
 
-    Equal seeds give equal numbers. ``local`` has one column for each silo.
+    Equal seeds give equal numbers. ``local`` has one column for each silo, ``pairs`` one for every
+    two groups. Redraws of the noise alone have the terms of the decomposition too.
     """
     own = reader.read(histograms.masses[None])
-    comparison = _Comparison(reader, own, histograms.masses)
-    rows = []
+    alike = _Alike(histograms, reader)
+    rows, nulls = [], []
     done = 0
-    for masses in _redrawn(histograms, reader, sampled=sampled, redraws=redraws, seed=seed):
-        rows.append(comparison.measures(reader.read(masses)))
-        done += len(masses)
+    for added in _additions(histograms, reader, sampled=sampled, redraws=redraws, seed=seed):
+        found = reader.read(alike.projected(histograms.masses, added))
+        terms = {} if sampled else reader.terms(found)
+        rows.append({**reader.measures(found), **terms})
+        nulls.append(alike.nulls(added))
+        done += len(added)
         if progress is not None:
             progress(done, redraws)
-    redrawn = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-    base = comparison.measures(own)
+    base = {**reader.measures(own), **({} if sampled else reader.terms(own))}
+    redrawn, null = _joined(rows), _joined(nulls)
+    quiet = np.zeros(redraws)
     named = {
-        name: Draws(base[name][0], redrawn[name], noise, noise)
-        for name in ("selection", "within", "v_mix", "v_bar", "remainder")
-        for noise in (np.zeros(redraws),)
+        name: Draws(base[name][0], redrawn[name], null.get(name, quiet), null.get(name, quiet))
+        for name in base
     }
-    named["disparity"] = Draws(
-        base["disparity"][0],
-        redrawn["disparity"],
-        redrawn["disparity_noise"],
-        redrawn["disparity_null"],
-    )
-    for name in ("heterogeneity", "local"):
-        noise = redrawn[f"{name}_noise"]
-        named[name] = Draws(base[name][0], redrawn[name], noise, noise)
-    if reader.order == 1:
-        del named["remainder"]
-    return named
+    return named if reader.order == 1 else named | _allowing(named, null)
 
 
-def _redrawn(
+def _allowing(named: dict[str, Draws], lengths: Iterable[str]) -> dict[str, Draws]:
+    return {name: allow_for_direction(named[name]) for name in lengths}
+
+
+def _joined(parts: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _additions(
     histograms: NoisyHistograms,
     reader: HistogramReader,
     *,
@@ -73,44 +79,40 @@ def _redrawn(
     redraws: int,
     seed: int,
 ) -> Iterator[FloatArray]:
-    """Yield redrawn masses, sets by silos by groups by bins, a chunk of sets at a time."""
+    """Yield what redraws add to the masses, sets by silos by groups by bins, some at a time."""
     random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(sampled),)))
-    truth, there = histograms.masses, histograms.released[..., None]
+    truth = histograms.masses
+    silos, groups, bins = truth.shape
     probabilities = (truth / truth.sum()).ravel()
-    per_set = truth.shape[0] * truth.shape[1] * max(reader.levels.size, truth.shape[2])
-    chunk = max(1, _VALUES_AT_ONCE // per_set)
+    levels = groups * bins if reader.grid.pointwise else reader.levels.size
+    chunk = max(1, _VALUES_AT_ONCE // (silos * groups * max(levels, reader.levels.size, bins)))
     for start in range(0, redraws, chunk):
         shape = (min(chunk, redraws - start), *truth.shape)
-        counts: FloatArray = np.broadcast_to(truth, shape)
+        sampling = np.zeros(1)
         if sampled:
             drawn = random.multinomial(round(float(truth.sum())), probabilities, shape[0])
-            counts = drawn.reshape(shape).astype(np.float64)
-        yield monotone_masses((counts + histograms.noise.draw(random, shape)) * there)
+            sampling = drawn.reshape(shape) - truth
+        yield sampling + histograms.noise.draw(random, shape)
 
 
-class _Comparison:
-    """Measures of redraws, next to the histograms that they were drawn from."""
+class _Alike:
+    """Histograms of the same sizes without disparity: all of one law, or all of a silo."""
 
-    def __init__(self, reader: HistogramReader, own: Reading, masses: FloatArray) -> None:
-        self.reader, self.own = reader, own
-        self.pooled = cdfs_of(masses.sum(axis=(0, 1)))
-        self.center = reader.quantiles(np.diff(self.pooled))
+    def __init__(self, histograms: NoisyHistograms, reader: HistogramReader) -> None:
+        self.reader, self.there = reader, histograms.released[..., None]
+        masses = histograms.masses
+        sizes = masses.sum(axis=-1, keepdims=True)
+        self.everywhere = sizes * masses.sum(axis=(0, 1)) / max(float(masses.sum()), 1e-300)
+        of_silo = masses.sum(axis=1, keepdims=True)
+        in_silo = np.maximum(of_silo.sum(axis=-1, keepdims=True), 1e-300)
+        self.in_silos = sizes * of_silo / in_silo
 
-    def measures(self, found: Reading) -> dict[str, FloatArray]:
-        reader, own, shares = self.reader, self.own, found.shares
-        return {
-            "disparity": reader.disparity(found.mixed, shares),
-            "disparity_noise": reader.disparity(found.mixed - own.mixed, shares),
-            "disparity_null": self._null(found.cdfs, shares),
-            "heterogeneity": reader.heterogeneity(found.cdfs, shares),
-            "heterogeneity_noise": reader.heterogeneity(found.cdfs - own.cdfs, shares),
-            "local": reader.local(found.cells, found.counts),
-            "local_noise": reader.local(found.cells - own.cells, found.counts),
-            **reader.parts(found),
-        }
+    def projected(self, masses: FloatArray, added: FloatArray) -> FloatArray:
+        """Return the masses that a silo's noisy counts would be made, were these the true ones."""
+        return monotone_masses((masses + added) * self.there)
 
-    def _null(self, cdfs: FloatArray, shares: FloatArray) -> FloatArray:
-        """The disparity of the same noise around one common law: the pooled one."""
-        moved = np.maximum.accumulate(self.pooled + (cdfs - self.own.cdfs), axis=-1)
-        masses = np.diff(np.clip(moved, 0.0, 1.0), axis=-1)
-        return self.reader.disparity(self.reader.quantiles(masses) - self.center, shares)
+    def nulls(self, added: FloatArray) -> dict[str, FloatArray]:
+        """Return what is measured of each set where there is nothing to measure, by name."""
+        mixed = self.projected(self.everywhere, added).sum(axis=1)
+        local = self.reader.local(self.projected(self.in_silos, added))
+        return {**self.reader.lengths(mixed), "local": local}

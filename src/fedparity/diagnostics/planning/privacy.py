@@ -16,7 +16,6 @@ from fedparity.diagnostics.planning.shapes import Shape
 from fedparity.diagnostics.planning.strengths import strength_at
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
-from fedparity.privacy.bin_rule import planned_bins
 from fedparity.privacy.noise_law import NoiseLaw
 
 __all__ = ["NoiseMode", "PrivacyPlan", "PrivacyRow", "plan_privacy"]
@@ -104,7 +103,7 @@ def plan_privacy(
     records : int
         Of each group in all silos together.
     bins : int, optional
-        By the rule of plans if absent.
+        By the rule of plans if absent; at most as many as there are scores.
     mode : "dp" or "secure+dp"
         Noise in the histogram of each silo, or in the sum over them.
     honest : int, optional
@@ -142,7 +141,7 @@ def plan_privacy(
     )
     for number, each in enumerate(epsilons):
         found = audit.simulate(
-            bins=bins or planned_bins(records, each, doses),
+            bins=bins or audit.planned_bins(each, doses),
             noise=NoiseLaw(each, 1.0 if mode == "dp" else doses),
             summed=mode != "dp",
             replicates=replicates,

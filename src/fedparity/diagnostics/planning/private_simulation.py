@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
 from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.diagnostics.planning.score_laws import ScoreLaw
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import Law
+from fedparity.privacy.bin_rule import bins_of_points, planned_bins
 from fedparity.privacy.histograms import Counts, Grid
 from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.privacy.projection import monotone_masses
@@ -45,13 +48,25 @@ class PrivateAudit:
     records: int
     silos: int
 
+    @cached_property
+    def points(self) -> FloatArray | None:
+        """The scores there can be; None if there are densities."""
+        atoms = [law.atoms for law in self.laws if isinstance(law, Law)]
+        return np.unique(np.concatenate(atoms)) if len(atoms) == len(self.laws) else None
+
+    def planned_bins(self, epsilon: float, doses: float) -> int:
+        """Return the bins that a plan would have by its rule."""
+        bins = planned_bins(self.records, epsilon, doses)
+        return bins if self.points is None else bins_of_points(self.points.size, bins)
+
     def simulate(
         self, *, bins: int, noise: NoiseLaw, summed: bool, replicates: int, seed: int
     ) -> Simulated:
         """Return simulated audits; ``summed`` noise is added to sums over silos, not in each."""
         random = np.random.default_rng(seed)
-        grid = Grid.of(self.score_range, bins=bins)
-        fine = self._fine_grid(bins)
+        grid, fine = self._grids(bins)
+        equal = np.arange(0, fine.bins, fine.bins // grid.bins)
+        starts = equal if grid.points is None else grid.starts[:-1]
         chances = [self._chances(law, fine) for law in self.laws]
         cells = 1 if summed else self.silos
         chunk = max(1, _NUMBERS_AT_ONCE // (len(self.laws) * (fine.bins + cells * 512)))
@@ -60,7 +75,7 @@ class PrivateAudit:
             size = min(chunk, replicates - start)
             drawn = np.stack([random.multinomial(self.records, p, size) for p in chances], axis=1)
             raw.append(_disparities(drawn[:, None].astype(np.float64), fine))
-            counts = drawn.reshape(*drawn.shape[:2], bins, -1).sum(axis=-1)
+            counts = np.add.reduceat(drawn, starts, axis=-1)
             dealt = counts[:, None] if summed else self._dealt(counts, random)
             found = dealt + noise.draw(random, dealt.shape)
             noisy.append(_disparities(monotone_masses(found), grid))
@@ -68,11 +83,19 @@ class PrivateAudit:
             coarse.append(_disparities(halved, grid.coarser()))
         exact, estimates = np.concatenate(raw), np.concatenate(noisy)
         binning = float(np.abs(estimates - np.concatenate(coarse)).mean())
-        return Simulated(bins=bins, raw=exact, errors=estimates - exact, binning=binning)
+        return Simulated(
+            bins=grid.bins,
+            raw=exact,
+            errors=estimates - exact,
+            binning=0.0 if grid.pointwise else binning,
+        )
 
-    def _fine_grid(self, bins: int) -> Grid:
-        """Bins of the audit, each cut into equal parts."""
-        return Grid.of(self.score_range, bins=bins * max(1, _FINE // bins))
+    def _grids(self, bins: int) -> tuple[Grid, Grid]:
+        """The bins of the audit, and finer ones that cut them and stand for the raw data."""
+        if self.points is not None:
+            return Grid.of_points(self.points, bins=bins), Grid.of_points(self.points)
+        whole = partial(Grid.of, self.score_range)
+        return whole(bins=bins), whole(bins=bins * max(1, _FINE // bins))
 
     def _chances(self, law: ScoreLaw, fine: Grid) -> FloatArray:
         values = law.quantile(midpoints(_LEVELS))
@@ -88,8 +111,4 @@ class PrivateAudit:
 
 def _disparities(masses: FloatArray, grid: Grid) -> FloatArray:
     """The disparity of the mixtures over silos, for each set of histograms."""
-    reader = HistogramReader(grid, order=2)
-    mixture = masses.sum(axis=1)
-    totals = mixture.sum(axis=-1)
-    shares = totals / np.maximum(totals.sum(axis=-1, keepdims=True), 1e-300)
-    return reader.disparity(reader.quantiles(mixture), shares)
+    return HistogramReader(grid, order=2).disparity(masses.sum(axis=1))

@@ -84,7 +84,7 @@ def strip(result: AuditResult) -> Strip:
         interval=(place(found.interval.lower), place(found.interval.upper)),
         combined=(place(found.combined.lower), place(found.combined.upper)),
         beyond=found.combined.upper > limit,
-        review=None if found.review_level is None else place(found.review_level),
+        review=None if found.level is None else place(found.level),
         ticks=ticks,
     )
 
@@ -93,7 +93,7 @@ def _limit(result: AuditResult) -> float:
     """The number at the right end: a little more than the largest that is shown."""
     found = result.disparity
     silos = [silo.disparity for silo in result.silos if silo.disparity is not None]
-    largest = max(found.value, found.interval.upper, found.review_level or 0.0, *silos, 0.0)
+    largest = max(found.value, found.interval.upper, found.level or 0.0, *silos, 0.0)
     if found.combined.upper <= _FARTHEST * largest:
         largest = max(largest, found.combined.upper)
     return 1.06 * largest if largest > 0 else 1.0

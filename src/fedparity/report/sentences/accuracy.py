@@ -21,6 +21,7 @@ def explain_laws(result: AuditResult) -> str:
     held = {
         "quantile": "quantiles",
         "mean": "means between quantiles",
+        "counts": "counts at every score",
         "histogram": "a histogram, as if scores were uniform inside a bin,",
     }[result.plan.sketch]
     middle, distance = {
@@ -53,6 +54,8 @@ def levels_words(result: AuditResult) -> str:
     fewer = [k for k in cells if k < plan.levels]
     if plan.sketch == "histogram":
         return f"Histograms have {counted(plan.levels, 'bin')} of public edges."
+    if plan.sketch == "counts":
+        return "Records are counted at every score of a public grid; small counts are joined."
     values = {"quantile": "quantile", "mean": "bin mean"}[plan.sketch]
     words = f"k = {plan.levels}: up to {counted(plan.levels, values)} per cell"
     if not fewer:

@@ -35,7 +35,7 @@ def above_alone(result: AuditResult) -> tuple[tuple[SiloResult, ...], tuple[Silo
 
     Of the first the whole interval is above it; of the second only the value.
     """
-    level = result.disparity.review_level
+    level = result.disparity.level
     if level is None:
         return (), ()
     clear = [
@@ -72,7 +72,7 @@ def seen_alone(result: AuditResult) -> str:
 
 def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     """How many silos are above the review level; without one, as far apart as all together."""
-    level = result.disparity.review_level
+    level = result.disparity.level
     if level is None:
         whole = result.disparity.value
         many = sum(1 for silo in alone if (silo.disparity or 0.0) >= whole)
@@ -103,7 +103,7 @@ def _reaching(result: AuditResult, level: float) -> str:
 def _largest(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     most = max(alone, key=lambda silo: silo.disparity or 0.0)
     value = most.disparity or 0.0
-    level = result.disparity.review_level
+    level = result.disparity.level
     text = number(value) if level is None else told_apart(value, level)
     often = percent(result.confidence)
     interval = "" if most.interval is None else f" ({often} interval {span(most.interval)})"

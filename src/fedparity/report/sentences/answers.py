@@ -34,9 +34,9 @@ def headline(result: AuditResult) -> str:
     where = "In" if len(result.silos_received) == 1 else "Across"
     together = "" if len(result.silos_received) == 1 else " together"
     start = f"{where} {silos_words(result)}{together}, the scores of {groups_words(result)} "
-    if found.verdict == "none" or found.review_level is None:
+    if found.review_level is None:
         return f"{start}have a disparity of {number(found.value)}. The plan names no review level."
-    value = told_apart(found.value, found.review_level)
+    value = number(found.value) if found.level is None else told_apart(found.value, found.level)
     words = verdict_words(result)
     return f"{start}have a disparity of {value}: {words[0].lower()}{words[1:]}."
 
@@ -102,11 +102,11 @@ def how_certain(result: AuditResult) -> str:
     found = result.disparity
     missing = " and of all that is missing" if found.outer != found.certificate else ""
     low, high = found.combined
-    if found.review_level is None:
+    if found.level is None:
         ends, compared = span(found.combined), "."
     else:
-        ends = f"{told_apart(low, found.review_level)} to {told_apart(high, found.review_level)}"
-        compared = f", which the verdict compares with {stated(found.review_level)}."
+        ends = f"{told_apart(low, found.level)} to {told_apart(high, found.level)}"
+        compared = f", which the verdict compares with {stated(found.level)}."
     return (
         f"The {percent(result.confidence)} interval is {span(found.interval)}; with the error of "
         f"{_reduced_by(result)}{missing} counted too, it is {ends}{compared} {chance(result)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Final
 
 from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
@@ -11,12 +11,10 @@ from fedparity.report.sentences.naming import group_words, is_summed, joined, sh
 
 __all__ = ["is_complete", "what_is_missing"]
 
-_SILOS, _CELLS, _ROWS = (
-    (" sent nothing: ", " silos dropped out: "),
-    (" cells were withheld, by ",),
-    (" rows without a score were dropped",),
-)
-"""Words of the warnings that say what is said here from the result's own fields, if these know."""
+_SILOS: Final = frozenset({"silos_missing", "silos_dropped_out"})
+_CELLS: Final = frozenset({"cells_withheld"})
+_ROWS: Final = frozenset({"rows_dropped"})
+"""Codes of the warnings that say what is said here from the result's own fields, if these know."""
 _REASONS = {"small": "too few records", "complementary": "to protect another cell"}
 _CELLS_NAMED = 5
 
@@ -27,18 +25,18 @@ def is_complete(result: AuditResult) -> bool:
         result.silos_missing
         or any(silo.withheld for silo in result.silos)
         or any(silo.rows_dropped for silo in result.silos)
-        or any(_speaks_of(warning, (*_SILOS, *_CELLS, *_ROWS)) for warning in result.warnings)
+        or any(warning.code in _SILOS | _CELLS | _ROWS for warning in result.warnings)
     )
 
 
 def what_is_missing(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for everything that is missing, was cut, or weakens a number."""
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
-    said = [
+    said = {
         *(_SILOS if silos else ()),
         *(_CELLS if cells else ()),
         *(_ROWS if rows else ()),
-    ]
+    }
     sentences = (
         _nothing(result),
         silos,
@@ -46,16 +44,12 @@ def what_is_missing(result: AuditResult) -> tuple[str, ...]:
         _bounds(result),
         rows,
         *(
-            f"{warning[0].upper()}{warning[1:]}"
+            f"{warning.text[0].upper()}{warning.text[1:]}"
             for warning in result.warnings
-            if warning and not _speaks_of(warning, said)
+            if warning.code not in said
         ),
     )
     return tuple(sentence for sentence in sentences if sentence)
-
-
-def _speaks_of(warning: str, words: Iterable[str]) -> bool:
-    return any(word in warning for word in words)
 
 
 def _nothing(result: AuditResult) -> str:

@@ -87,7 +87,7 @@ def silos_words(result: AuditResult) -> str:
 def is_weighted(result: AuditResult) -> bool:
     """Return whether counts are weights; JSON writes a weight of 100.0 like a count of 100."""
     return isinstance(result.n, float) or any(
-        warning.startswith("counts are weights") for warning in result.warnings
+        warning.code == "weights" for warning in result.warnings
     )
 
 

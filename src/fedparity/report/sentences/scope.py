@@ -6,9 +6,6 @@ from fedparity.auditing.result import AuditResult
 
 __all__ = ["does_not_prove", "reproduce_command"]
 
-_RECOMBINED = "recombined redraws"
-"""Words of the warning; such redraws are made only where their number was not given."""
-
 
 def does_not_prove() -> tuple[str, ...]:
     """Return what a reader may not conclude."""
@@ -41,6 +38,7 @@ def reproduce_command(result: AuditResult) -> str:
         words.append(f"--confidence {result.confidence!r}")
     if result.seed:
         words.append(f"--seed {result.seed}")
-    if not any(_RECOMBINED in warning for warning in result.warnings):
+    pooled = any(warning.code == "pooled_redraws" for warning in result.warnings)
+    if not pooled:  # such redraws are made only where their number is not given
         words.append(f"--redraws {result.redraws}")
     return " ".join([*words, "-o result.json"])

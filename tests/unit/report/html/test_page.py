@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 
 import pytest
+from tests.e2e.running import environment
 from tests.report_audits import named_audits, synthetic
 from tests.unit.report.html.page_reading import Page, report, words
 
@@ -29,7 +30,7 @@ def test_the_verdict_is_a_word_and_a_shape(verdict):
 @pytest.mark.parametrize("name", [*named_audits()])
 def test_the_first_screen_answers_in_the_order_of_the_questions(name):
     result = named_audits()[name]
-    page = Page(html_report(result))
+    page = Page(report(name))
     said = [
         " ".join(words(each).split())
         for each in page.by_id("summary").iter()
@@ -104,7 +105,7 @@ def test_the_same_result_gives_the_same_bytes(tmp_path):
     pages = {
         subprocess.run(  # noqa: S603 -- our own code
             [sys.executable, "-c", code, tmp_path / "result.json"],
-            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            env=environment(tmp_path, PYTHONHASHSEED=seed),
             capture_output=True,
             check=True,
         ).stdout

@@ -1,0 +1,268 @@
+r"""A continuous law for every cell of bin means: what lies between the numbers that were sent.
+
+Inside bin l the quantile function runs from a left end over its middle to a right end, linearly
+in both halves. Two neighbouring bins meet halfway between their means; the middle is where the
+mean of the bin is the value sent. With :math:`a` and :math:`b` the distances of the ends from
+the mean, the middle lies at :math:`m + (a - b)/2` and the variance inside the bin is
+:math:`(a^2 + b^2)/6`. A bin that is cut too unevenly for two straight lines (:math:`b > 3a`) ends
+earlier, and the quantile function jumps to the next.
+
+The outer ends of a cell are unknown. The mean square of the cell says how much variance its bins
+hold together: what the inner bins do not explain belongs to the two outer ones, and all bins
+shrink alike where even the inner ones would hold too much. A cell whose mean square is 0 keeps
+its values as atoms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.laws.arrays import FloatArray
+
+__all__ = ["BinCuts", "BinShapes", "CellLayout", "mean_shapes", "quantile_shapes"]
+
+_STEEPEST = 3.0
+"""Two straight lines hold a mean between a quarter and three quarters of the way."""
+IntArray = npt.NDArray[np.int64]
+
+
+class CellLayout(NamedTuple):
+    """Where the values of each cell lie, one cell after the other."""
+
+    levels: IntArray
+    """Values of each cell."""
+    starts: IntArray
+    """Where the first value of each cell lies."""
+
+    @classmethod
+    def of(cls, levels: IntArray) -> CellLayout:
+        """Return the layout of cells with so many values each."""
+        return cls(levels, np.cumsum(levels) - levels)
+
+    @property
+    def ends(self) -> IntArray:
+        """Where the last value of each cell lies."""
+        return self.starts + self.levels - 1
+
+
+class BinShapes(NamedTuple):
+    """The quantile function inside each bin (last axis): two straight lines each."""
+
+    left: FloatArray
+    middle: FloatArray
+    right: FloatArray
+
+    def means(self) -> FloatArray:
+        """Return the mean of each bin."""
+        mean: FloatArray = (self.left + 2 * self.middle + self.right) / 4
+        return mean
+
+    def mean_squares(self, layout: CellLayout) -> FloatArray:
+        """Return the mean variance inside the bins of each cell."""
+        mean = self.means()
+        variance = ((mean - self.left) ** 2 + (self.right - mean) ** 2) / 6
+        inside: FloatArray = np.add.reduceat(variance, layout.starts, axis=-1) / layout.levels
+        return inside
+
+    def quantile(self, bins: IntArray, part: FloatArray) -> FloatArray:
+        """Return the values at these parts, from 0 to 1, of these bins."""
+        left, middle, right = (end[bins] for end in self)
+        value: FloatArray = np.where(
+            part < 0.5,
+            left + (middle - left) * (2 * part),
+            middle + (right - middle) * (2 * part - 1),
+        )
+        return value
+
+    def integral(self, bins: IntArray, part: FloatArray) -> FloatArray:
+        """Return the integral of the quantile function from the left of a bin to a part of it."""
+        left, middle, right = (end[bins] for end in self)
+        first = np.minimum(part, 0.5)
+        second = part - first
+        total: FloatArray = first * (left + (middle - left) * first) + second * (
+            middle + (right - middle) * second
+        )
+        return total
+
+
+def mean_shapes(
+    means: FloatArray,
+    layout: CellLayout,
+    *,
+    mean_squares: FloatArray,
+    value_error: float = 0.0,
+    bounds: tuple[float, float] | None = None,
+) -> BinShapes:
+    """Return the shapes of the bins of cells, given their means (last axis).
+
+    Parameters
+    ----------
+    means : array
+        The bin means of all cells, one cell after the other; leading axes are sets of them.
+    mean_squares : array
+        Of each cell; NaN where it is not known: then the outer bins are as wide on both sides.
+    value_error : float
+        Half a step of rounding: equal means are spread inside it.
+    bounds : pair of numbers, optional
+        The score range, which no law leaves.
+    """
+    if value_error:
+        means = _spread_ties(means, layout, value_error)
+    low, high = bounds or (-np.inf, np.inf)
+    first, last = layout.starts, layout.ends
+    gaps = np.empty(means.shape)
+    gaps[..., :-1] = (means[..., 1:] - means[..., :-1]) / 2
+    left, right = np.empty_like(gaps), gaps
+    left[..., 1:] = gaps[..., :-1]
+    left[..., first], right[..., last] = right[..., first], left[..., last]
+    known = ~np.isnan(mean_squares)
+    alone = layout.levels == 1
+    if alone.any():  # a single bin: a symmetric one, as wide as its variance says
+        spread = np.sqrt(3 * np.where(known, mean_squares, 0.0))[alone]
+        left[..., first[alone]] = right[..., first[alone]] = spread
+    _trim(left, right)
+    if known.any():
+        _match(left, right, layout, mean_squares)
+    if bounds is not None:
+        left = np.minimum(left, np.maximum(means - low, 0.0))
+        right = np.minimum(right, np.maximum(high - means, 0.0))
+        _trim(left, right)
+    return BinShapes(means - left, means + (left - right) / 2, means + right)
+
+
+def quantile_shapes(
+    values: FloatArray,
+    layout: CellLayout,
+    *,
+    value_error: float = 0.0,
+    bounds: tuple[float, float] | None = None,
+) -> BinShapes:
+    """Return the law through the quantiles of each cell: the value sent is the middle of its bin.
+
+    Quantiles are joined linearly, but not next to a repeated one: tied scores are atoms.
+    """
+    if value_error:
+        values = _spread_ties(values, layout, value_error)
+    inner = np.ones(values.shape[-1] - 1, dtype=bool)
+    inner[layout.ends[:-1]] = False
+    same = (values[..., 1:] == values[..., :-1]) & inner
+    tied = np.zeros(values.shape, dtype=bool)
+    tied[..., 1:] |= same
+    tied[..., :-1] |= same
+    joined = inner & ~(tied[..., 1:] | tied[..., :-1])
+    gaps = np.where(joined, (values[..., 1:] - values[..., :-1]) / 2, 0.0)
+    left, right = np.zeros(values.shape), np.zeros(values.shape)
+    left[..., 1:], right[..., :-1] = gaps, gaps
+    left[..., layout.starts] = right[..., layout.starts]
+    right[..., layout.ends] = left[..., layout.ends]
+    low, high = bounds or (-np.inf, np.inf)
+    return BinShapes(np.maximum(values - left, low), values, np.minimum(values + right, high))
+
+
+@dataclass(frozen=True, eq=False)
+class BinCuts:
+    """How the bins of cells are cut into narrow ones of equal mass inside a cell."""
+
+    layout: CellLayout
+    """Where the narrow bins of each cell lie."""
+    cell_of: IntArray
+    """The cell of each narrow bin."""
+    mass: FloatArray
+    """Its share of the cell's mass."""
+    bins: dict[int, IntArray]
+    """The bins that are cut into so many parts."""
+    order: IntArray
+    """Where the parts go, those of one number after those of another."""
+
+    @classmethod
+    def of(cls, layout: CellLayout, least: int) -> BinCuts:
+        """Return cuts that leave ``least`` narrow bins in every cell, or more.
+
+        The number of parts of a bin is even, so that none has a corner of the quantile function
+        inside it, or 1.
+        """
+        parts = np.where(layout.levels >= least, 1, 2 * -(-least // (2 * layout.levels)))
+        narrow = layout.levels * parts
+        of_bin = np.repeat(parts, layout.levels)
+        bins = {int(number): np.flatnonzero(of_bin == number) for number in np.unique(parts)}
+        owner = np.concatenate([np.repeat(rows, number) for number, rows in bins.items()])
+        return cls(
+            layout=CellLayout.of(narrow),
+            cell_of=np.repeat(np.arange(narrow.size), narrow),
+            mass=np.repeat(1 / narrow, narrow),
+            bins=bins,
+            order=np.argsort(owner, kind="stable"),
+        )
+
+    def values(self, shapes: BinShapes) -> FloatArray:
+        """Return the means of the narrow bins (last axis)."""
+        cut = [
+            _part_means(BinShapes(*(end[..., rows] for end in shapes)), number)
+            for number, rows in self.bins.items()
+        ]
+        return cut[0] if len(cut) == 1 else np.concatenate(cut, axis=-1)[..., self.order]
+
+
+def _part_means(shapes: BinShapes, parts: int) -> FloatArray:
+    """The means of equal parts of every bin, one bin after the other (last axis)."""
+    if parts == 1:
+        return shapes.means()
+    half = (np.arange(parts // 2) + 0.5) / (parts // 2)
+    left, middle, right = (end[..., None] for end in shapes)
+    values: FloatArray = np.concatenate(
+        (left + (middle - left) * half, middle + (right - middle) * half), axis=-1
+    )
+    return values.reshape(*values.shape[:-2], -1)
+
+
+def _trim(left: FloatArray, right: FloatArray) -> None:
+    """Shorten the longer side of a bin whose mean two straight lines could not hold."""
+    np.minimum(right, _STEEPEST * left, out=right)
+    np.minimum(left, _STEEPEST * right, out=left)
+
+
+def _match(
+    left: FloatArray, right: FloatArray, layout: CellLayout, mean_squares: FloatArray
+) -> None:
+    """Give the outer bins the variance that is missing; shrink all bins where there is too much."""
+    first, last = layout.starts, layout.ends
+    wanted = mean_squares * layout.levels
+    outer = (right[..., first] ** 2 + left[..., last] ** 2) / 6
+    held = np.add.reduceat((left**2 + right**2) / 6, layout.starts, axis=-1)
+    several = (layout.levels > 1) & ~np.isnan(mean_squares)
+    missing = wanted - (held - (left[..., first] ** 2 + right[..., last] ** 2) / 6)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.sqrt(np.clip(missing / outer, 1 / _STEEPEST**2, _STEEPEST**2))
+    ratio = np.where(several & (outer > 0), ratio, 1.0)
+    left[..., first] *= ratio
+    right[..., last] *= np.where(layout.levels > 1, ratio, 1.0)
+    held = np.add.reduceat((left**2 + right**2) / 6, layout.starts, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shrink = np.sqrt(np.minimum(wanted / held, 1.0))
+    shrink = np.repeat(
+        np.where(np.isnan(mean_squares) | (held == 0), 1.0, shrink), layout.levels, axis=-1
+    )
+    left *= shrink
+    right *= shrink
+
+
+def _spread_ties(values: FloatArray, layout: CellLayout, value_error: float) -> FloatArray:
+    """Equal rounded values of a cell, spread evenly over the numbers that round to them."""
+    size = values.shape[-1]
+    new = np.ones(values.shape, dtype=bool)
+    new[..., 1:] = values[..., 1:] != values[..., :-1]
+    new[..., layout.starts] = True
+    if new.all():
+        return values
+    places = np.arange(size)
+    start = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
+    following = np.ones(values.shape, dtype=bool)
+    following[..., :-1] = new[..., 1:]
+    end = np.minimum.accumulate(np.where(following, places, size)[..., ::-1], axis=-1)[..., ::-1]
+    within = (2 * (places - start) + 1) / (end - start + 1) - 1
+    spread: FloatArray = values + value_error * within
+    return spread

@@ -1,0 +1,108 @@
+"""Continuous laws of cells keep what the cells say: bin means, mean squares, order, range."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fedparity as fp
+from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, quantile_shapes
+
+
+@st.composite
+def cells_of_means(draw):
+    """Bin means of several cells in [0, 1], and mean squares that they may have."""
+    levels = draw(st.lists(st.integers(1, 8), min_size=1, max_size=4))
+    means = [np.sort(draw(st.lists(st.floats(0.0, 1.0), min_size=k, max_size=k))) for k in levels]
+    squares = draw(
+        st.lists(
+            st.one_of(st.just(np.nan), st.floats(0.0, 0.2)),
+            min_size=len(levels),
+            max_size=len(levels),
+        )
+    )
+    return np.concatenate(means), CellLayout.of(np.array(levels)), np.array(squares)
+
+
+@given(cells_of_means())
+def test_bins_keep_their_means_their_order_and_the_range(case):
+    means, layout, squares = case
+    shapes = mean_shapes(means, layout, mean_squares=squares, bounds=(0.0, 1.0))
+
+    assert shapes.means() == pytest.approx(means, abs=1e-12)
+    assert (shapes.left <= shapes.middle + 1e-12).all()
+    assert (shapes.middle <= shapes.right + 1e-12).all()
+    assert shapes.left.min() >= -1e-12
+    assert shapes.right.max() <= 1 + 1e-12
+    inner = np.ones(means.size, dtype=bool)
+    inner[layout.starts] = False
+    (at,) = np.nonzero(inner)
+    assert (shapes.left[at] >= shapes.right[at - 1] - 1e-12).all()
+
+
+@given(cells_of_means())
+def test_cells_hold_no_more_variance_than_they_state(case):
+    means, layout, squares = case
+    held = mean_shapes(means, layout, mean_squares=squares).mean_squares(layout)
+    known = ~np.isnan(squares)
+
+    assert (held[known] <= squares[known] * (1 + 1e-9) + 1e-15).all()
+
+
+@given(cells_of_means(), st.integers(1, 40))
+def test_narrow_bins_keep_the_means_and_do_not_decrease(case, least):
+    means, layout, squares = case
+    cuts = BinCuts.of(layout, least)
+    shapes = mean_shapes(means, layout, mean_squares=squares)
+    values = cuts.values(shapes)
+
+    for cell, (start, size) in enumerate(zip(*cuts.layout[::-1], strict=True)):
+        own = values[start : start + size]
+        assert size >= least
+        assert (np.diff(own) >= -1e-12).all()
+        expected = means[layout.starts[cell] : layout.starts[cell] + layout.levels[cell]]
+        assert own.reshape(expected.size, -1).mean(axis=1) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_laws_of_many_records_are_found_from_few_bins():
+    """From 20 bin means and a mean square, a Beta law is known far better than by the means."""
+    levels = (np.arange(100_000) + 0.5) / 100_000
+    for shape in ((2, 5), (3, 4), (6, 4)):
+        scores = np.sort(np.random.default_rng(1).beta(*shape, 100_000))
+        cell = fp.Cell.from_scores(scores, levels=20, kind="mean")
+        whole = fp.Federation.from_cells({(0, "a"): cell, (0, "b"): cell}, score_range=(0, 1))
+        law, steps = (fp.mixtures(whole, reconstruct=way)["a"] for way in (True, False))
+        error, rough = (np.mean((each.quantile(levels) - scores) ** 2) for each in (law, steps))
+
+        assert error < rough / 10
+        assert law.mean == pytest.approx(scores.mean(), abs=1e-12)
+        assert np.average(law.atoms**2, weights=law.weights) == pytest.approx(
+            np.mean(scores**2), abs=2e-5
+        )
+
+
+def test_a_mean_square_of_zero_leaves_atoms():
+    cell = fp.Cell.from_scores([0.1, 0.4, 0.7], levels=3, kind="mean")
+    whole = fp.Federation.from_cells({(0, "a"): cell, (0, "b"): cell})
+
+    assert set(np.round(fp.mixtures(whole)["a"].atoms, 12)) == {0.1, 0.4, 0.7}
+
+
+def test_tied_means_are_atoms_unless_rounding_tied_them():
+    layout = CellLayout.of(np.array([5]))
+    means = np.array([0.0, 0.5, 0.5, 0.5, 1.0])
+    exact = mean_shapes(means, layout, mean_squares=np.array([np.nan]))
+    rounded = mean_shapes(means, layout, mean_squares=np.array([np.nan]), value_error=0.03)
+
+    assert exact.left[2] == exact.right[2] == 0.5
+    assert rounded.means() == pytest.approx([0.0, 0.48, 0.5, 0.52, 1.0])
+
+
+def test_quantiles_are_joined_but_not_next_to_a_tie():
+    layout = CellLayout.of(np.array([4]))
+    smooth = quantile_shapes(np.array([0.1, 0.2, 0.4, 0.5]), layout)
+    tied = quantile_shapes(np.array([0.1, 0.3, 0.3, 0.5]), layout)
+
+    assert smooth.left == pytest.approx([0.05, 0.15, 0.3, 0.45])
+    assert smooth.right == pytest.approx([0.15, 0.3, 0.45, 0.55])
+    assert np.array_equal(tied.left, tied.right)
