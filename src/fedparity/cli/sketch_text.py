@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+from fedparity.cli.cell_text import numbers_text, numbers_words
 from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
 from fedparity.cli.plan_words import group_words
 from fedparity.privacy.ledger import Ledger
@@ -28,6 +29,7 @@ def dry_run_text(release: Release, plan: Plan, width: int = 80) -> str:
         *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
         "",
         *_table(sketch, width),
+        *numbers_text(sketch, plan, width),
         "",
         *wrapped(_size_words(sketch), width),
         f"digest  {sketch.digest}",
@@ -85,6 +87,8 @@ def _numbers(cell: SketchedCell | HistogramCell) -> list[str]:
     count = "-" if cell.count is None else f"{cell.count:,.12g}"
     if cell.values is None:
         return [count, "-", "-", "-", "-"]
+    if isinstance(cell, SketchedCell) and cell.counts is not None:
+        return [count, f"{cell.levels:,}", "-", "-", "-"]
     middle = cell.values[(cell.levels - 1) // 2]
     shown = (number(float(value), 6) for value in (cell.values[0], middle, cell.values[-1]))
     return [count, f"{cell.levels:,}", *shown]
@@ -99,15 +103,11 @@ def _status(cell: SketchedCell | HistogramCell) -> str:
 
 
 def _size_words(sketch: SiloSketch) -> str:
-    counts = sum(cell.count is not None for cell in sketch.cells)
-    values = sum(cell.levels for cell in sketch.cells)
     signed = "signed" if sketch.signature else "not signed"
-    words = (
-        f"{counts + values:,} numbers ({counted(counts, 'count')} and {counted(values, 'value')})"
-    )
+    words = numbers_words(sketch)
     if sketch.rows_dropped:
-        words += f", {counted(sketch.rows_dropped, 'row')} without a score left out"
-    return f"{words}, {len(sketch.to_bytes()):,} bytes, {signed}"
+        words += f"; {counted(sketch.rows_dropped, 'row')} without a score left out"
+    return f"{words}; {len(sketch.to_bytes()):,} bytes, {signed}"
 
 
 def _rules(release: Release, plan: Plan, width: int) -> list[str]:
@@ -117,9 +117,12 @@ def _rules(release: Release, plan: Plan, width: int) -> list[str]:
         wrapped(f"{group_words(group)}: {reason}", width, first="  - ", rest="    ")
         for group, reason in _reasons(release)
     ]
-    if plan.disclosure.rounding:
-        step = plan.disclosure.rounding * (plan.score_range[1] - plan.score_range[0])
-        found.append([f"  - all values are rounded to steps of {number(step)}"])
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
+        words = f"all values are rounded to steps of {number(step)}"
+        if plan.sketch == "mean":
+            words += ", and mean squares to steps that follow from it"
+        found.append(wrapped(words, width, first="  - ", rest="    "))
     return [*lines, *chain.from_iterable(found or [["  - none"]])]
 
 

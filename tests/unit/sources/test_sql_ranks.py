@@ -21,8 +21,8 @@ every_driver = pytest.mark.parametrize("make", DRIVERS.values(), ids=DRIVERS)
 def plan(groups=("A", "B"), levels=100, **changes):
     """Quantiles, which PostgreSQL finds itself; for means rows are read."""
     options = {"title": "t", "groups": groups, "levels": levels, "score_range": (-1e9, 1e9)}
-    options["sketch"] = "quantile"
-    return fp.Plan(**{**options, "disclosure": Disclosure.off(), **changes})
+    options |= {"sketch": "quantile", "disclosure": Disclosure.off()}
+    return fp.Plan(**{**options, **changes})
 
 
 def release(data, asked, **options):
@@ -31,7 +31,12 @@ def release(data, asked, **options):
 
 def numbers(found):
     return [
-        (cell.count, None if cell.values is None else cell.values.tolist())
+        (
+            cell.count,
+            None if cell.values is None else cell.values.tolist(),
+            cell.above,
+            cell.counts,
+        )
         for cell in found.sketch.cells
     ]
 
@@ -134,7 +139,12 @@ def test_labels_and_faults_are_those_of_reading(make, options, gaps):
     """The same groups, the same rows dropped, the same refusal in the same words."""
     rows = table_rows(seed=7, scores=gaps, labels=gaps)
     options = dict(options)
-    asked = plan(options.pop("groups"), levels=7, score_range=options.pop("score_range", (-9, 9)))
+    asked = plan(
+        options.pop("groups"),
+        levels=7,
+        score_range=options.pop("score_range", (-9, 9)),
+        thresholds=[-0.5, 0.0, 1.0],
+    )
 
     def outcome(data):
         try:
@@ -182,8 +192,8 @@ def test_labels_of_every_type_are_the_same_text(make):
         )
         asked = plan((label, "none"), levels=1)
 
-        assert numbers(release(data, asked)) == [(3, [0.5]), (0, None)]
-        assert numbers(release(data, asked, where="z > 0")) == [(3, [0.5]), (0, None)]
+        assert numbers(release(data, asked)) == [(3, [0.5], (), None), (0, None, (), None)]
+        assert numbers(release(data, asked, where="z > 0")) == numbers(release(data, asked))
 
 
 def test_too_many_labels_are_read_instead():
@@ -208,6 +218,57 @@ def test_what_the_server_cannot_rank_is_read(options):
 
     assert found.how.way == "in memory"
     assert numbers(release(columns(rows), asked, **options)) == numbers(found)
+
+
+@every_driver
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": ("A", "B", "O'Neil", "Ż, x", "unknown")},
+        {"groups": ("A", "nobody", "rest"), "mapping": {"B": "A"}, "other": "rest"},
+        {"groups": ("f", "m"), "group": "sex", "score_range": (30, 95)},
+    ],
+    ids=str,
+)
+def test_counts_are_made_inside_the_server(make, options, gaps):
+    """Of labels that are put together too; the numbers, and the refusals, are those of reading."""
+    rows = table_rows(seed=7, labels=gaps)
+    options = dict(options)
+    asked = plan(
+        options.pop("groups"),
+        sketch="counts",
+        score_range=options.pop("score_range", (18, 95)),
+        score_step=1,
+        thresholds=[40, 41, 95],
+    )
+
+    def outcome(data, way):
+        try:
+            found = release(data, asked, score="age", **options)
+        except fp.FedparityError as error:
+            return str(error)
+        assert found.how.way == way
+        return numbers(found)
+
+    assert outcome(columns(rows), "in memory") == outcome(make(rows), "where they are")
+
+
+@every_driver
+def test_scores_near_a_point_are_that_point_and_others_are_counted(make):
+    rows = [{"z": z, "race": "A"} for z in (0.1 + 0.2, 0.3, 0.1, -0.0, 0.7, 0.35)]
+    data = make(rows)
+    grid = {"sketch": "counts", "score_range": (0, 1), "thresholds": [0.3]}
+
+    with pytest.raises(fp.ScoreError, match="1 of 6 are not"):
+        release(data, plan(score_step=0.1, **grid))
+    found = release(data, plan(score_step=0.05, **grid))
+
+    assert found.how.way == "where they are"
+    assert found.sketch.cells[0].above == (4,)
+    assert {0.0: 1, 0.1: 1, 0.3: 2, 0.35: 1, 0.7: 1}.items() <= dict(
+        zip(found.sketch.cells[0].values.tolist(), found.sketch.cells[0].counts, strict=True)
+    ).items()
 
 
 def test_no_row_leaves_the_server(monkeypatch):
