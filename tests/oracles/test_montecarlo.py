@@ -13,16 +13,19 @@ LEVELS = (1, 2, 5, 10, 30, 200)
 
 
 def plain_loop(data, silos, levels):
-    """What anybody would write: one federation for each k, and each kind of sketch."""
+    """What anybody would write: one federation for each k, and each kind of sketch.
+
+    The engine integrates between the laws of the bin means themselves, without reconstruction.
+    """
     found = np.empty((3, len(levels)))
     columns = {"groups": data.groups, "silos": silos}
     for column, k in enumerate(levels):
-        quantiles = fp.Federation.from_scores(data.scores, levels=k, **columns)
+        quantiles = fp.Federation.from_scores(data.scores, levels=k, kind="quantile", **columns)
         means = fp.Federation.from_scores(data.scores, levels=k, kind="mean", **columns)
         exact = fp.Method(estimator="exact")
-        found[0, column] = fp.estimate(quantiles).disparity
+        found[0, column] = fp.estimate(quantiles, fp.Method(estimator="grid")).disparity
         found[1, column] = fp.estimate(quantiles, exact).disparity
-        found[2, column] = fp.estimate(means, exact).disparity
+        found[2, column] = fp.disparity(fp.mixtures(means, reconstruct=False), means.weights)
     return found
 
 
