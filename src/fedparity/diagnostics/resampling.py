@@ -449,7 +449,7 @@ class _CountsResampler:
 
         own = summed(counts, groups, number)
         totals = own.sum(axis=2)
-        shares = totals / totals.sum(axis=1, keepdims=True)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _TINY)
         if not (details and self.details):
             return Mixtures(shares, own, None, None)
         of_cell = np.add.reduceat(counts, federation.offsets[:-1], axis=1)
