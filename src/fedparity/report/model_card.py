@@ -71,7 +71,9 @@ def _metrics(result: AuditResult) -> list[dict[str, Any]]:
             confidence=result.confidence,
             p_value=found.p_value,
             review_level=found.review_level,
-            verdict=found.verdict,
+            review_unit=found.review_unit,
+            verdict_answered=found.verdict.answered,
+            verdict_all=found.verdict.all,
         ),
         _metric(
             "heterogeneity",
