@@ -18,11 +18,12 @@ from fedparity.releasing.release import Release
 
 __all__ = ["dry_run_text", "release_summary", "written_text"]
 
+_COLUMNS_OF_A_TERMINAL = 80
 _LONGEST_LABEL = 20
 _COLUMNS = (("count", 11), ("levels", 7), ("lowest", 10), ("median", 10), ("highest", 10))
 
 
-def dry_run_text(release: Release, plan: Plan, width: int = 80) -> str:
+def dry_run_text(release: Release, plan: Plan, width: int = _COLUMNS_OF_A_TERMINAL) -> str:
     """Return all that would leave, what would not, and which rules decided so."""
     sketch = release.sketch
     lines = [
@@ -46,7 +47,7 @@ def written_text(release: Release, output: str, ledger: Ledger | None) -> str:
     """Return what was written, and what to do with it."""
     sketch = release.sketch
     kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
-    lines = [f"wrote {output}", f"  {_size_words(sketch)}"]
+    lines = [f"wrote {output}", *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  ")]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"ledger {kept}"]
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
