@@ -12,7 +12,6 @@ from tests.strategies import off_by
 import fedparity as fp
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.convex_order import _neighbours
 from fedparity.privacy.rounding import round_values, rounding_error
 
 CASES = int(os.environ.get("FEDPARITY_CERTIFICATE_CASES", "1500")) // 5
@@ -114,26 +113,6 @@ def test_the_raw_disparity_never_leaves_the_certificate_of_rounded_sketches():
             certificate = fp.certify(sketches, score_range=(0, 1), order=order)
 
             assert fp.disparity(scores, sensitive_features=labels, order=order) in certificate
-
-
-def test_records_moved_to_the_released_means_stay_in_the_wider_intervals():
-    """The step of the proof for rounded bin means on which both convex bounds rest."""
-    for seed in range(100):
-        random = np.random.default_rng((seed, 13))
-        levels, each = int(random.integers(1, 8)), int(random.integers(1, 5))
-        bins = np.sort(random.beta(0.5, 0.5, levels * each)).reshape(levels, each)
-        share = float(random.choice([0.01, 0.1]))
-        released = round_values(bins.mean(axis=1), (0.0, 1.0), share)
-        cell = fp.Cell(count=bins.size, values=released, kind="mean")
-        sketches = fp.Federation.from_cells({("x", "a"): cell, ("x", "b"): cell})
-        error = rounding_error((0.0, 1.0), share)
-        around = _neighbours(sketches, (0.0, 1.0), error)
-
-        moved = bins + (released - bins.mean(axis=1))[:, None]
-
-        assert np.all(np.abs(moved - bins) <= error)
-        assert np.all(moved >= around.low[:levels, None] - 1e-15)
-        assert np.all(moved <= around.high[:levels, None] + 1e-15)
 
 
 def test_a_rounding_that_is_not_counted_is_found_out():
