@@ -306,6 +306,7 @@ def test_outer_bounds_shrink_with_the_total_that_is_missing(groups, kind):
     ]
 
     assert (outer[0].lower, outer[0].upper) == (0.0, 0.25)
+    assert outer[2] == fp.certify(federation, score_range=(0, 1), unseen_total=300)
     for wide, narrow in pairwise(outer):
         assert wide.lower <= narrow.lower
         assert narrow.upper <= wide.upper
