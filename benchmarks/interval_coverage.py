@@ -387,6 +387,7 @@ def main() -> None:
     names = ["world", *COVERED, "p ≤ 0.05", "G too high", "corrected / truth"]
     text = "\n".join(
         [
+            f"{options.federations:,} federations per row.\n",
             f"| {' | '.join(names)} |",
             f"|---|{'---:|' * (len(names) - 1)}",
             *rows,
