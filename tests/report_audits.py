@@ -51,7 +51,8 @@ def synthetic(
     random = np.random.default_rng(seed)
     listed = names or tuple(f"silo {index + 1:04}" for index in range(silos))
     roster = {"silos": [*listed, *missing]} if missing else {}
-    plan = make_plan(groups=groups, **({"levels": 20, "review_level": 0.001} | roster | options))
+    asked = {"levels": 20, "review_level": 0.001, "review_unit": "squared"}
+    plan = make_plan(groups=groups, **(asked | roster | options))
     messages = []
     for place, name in enumerate(listed):
         cells = []
@@ -119,8 +120,7 @@ def seen_only_as_a_sum(result: AuditResult) -> AuditResult:
         of_each = dict.fromkeys(silo["n"])
         silo.update(dict.fromkeys(unknown), n=of_each, quantiles=of_each)
         silo.update(levels=dict.fromkeys(silo["n"], 0), note="not seen: secure sum")
-    nothing = {"v_mix": None, "v_bar": None, "remainder": None}
-    document["decomposition"] = {**nothing, "lower": None, "upper": None, "intervals": nothing}
+    document["decomposition"] = dict.fromkeys(document["decomposition"])
     parts = {"selection": None, "within": None}
     influences = [{"silo": silo, "influence": None} for silo in document["silos_received"]]
     document["attribution"] = {

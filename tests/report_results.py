@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.auditing.audit import audit
+from fedparity.auditing.parts import Compared, Verdicts
 from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.assessment import verdict
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.protocol.sketched_cell import SketchedCell
 
 REDRAWS = 20
@@ -26,7 +29,8 @@ def measured(plan: Any, messages: Any) -> AuditResult:
 @cache
 def plain_result(**options: Any) -> AuditResult:
     """Three silos, two groups; options go to the plan."""
-    plan = make_plan(**({"review_level": 0.01, "levels": 20} | options))
+    asked = {"review_level": 0.01, "review_unit": "squared", "levels": 20}
+    plan = make_plan(**(asked | options))
     return measured(plan, make_messages(plan, *make_table(4)))
 
 
@@ -35,6 +39,7 @@ def incomplete_result(order: int = 2) -> AuditResult:
     """One silo sent nothing, one withheld a cell and dropped rows."""
     plan = make_plan(
         review_level=0.01,
+        review_unit="squared",
         levels=20,
         order=order,
         disclosure={},
@@ -50,7 +55,9 @@ def incomplete_result(order: int = 2) -> AuditResult:
 def result_of_silos(count: int, *, groups: int = 2, name: str = "silo") -> AuditResult:
     """Many silos of a few records, or many groups."""
     labels = tuple("ABCDEFGHIJKL"[:groups])
-    plan = make_plan(groups=labels, levels=4, review_level=0.01, silos=None)
+    plan = make_plan(
+        groups=labels, levels=4, review_level=0.01, review_unit="squared", silos=None
+    )
     random = np.random.default_rng(count)
     messages = [
         make_message(
@@ -66,7 +73,7 @@ def result_of_silos(count: int, *, groups: int = 2, name: str = "silo") -> Audit
 @cache
 def weighted_result() -> AuditResult:
     """Counts that are weights, one of them whole."""
-    plan = make_plan(levels=2, review_level=0.01)
+    plan = make_plan(levels=2, review_level=0.01, review_unit="squared", sketch="quantile")
     cells = [
         SketchedCell(group=group, count=count, values=[low, low + 0.3])
         for group, count, low in (("A", 400.5, 0.1), ("B", 599.5, 0.2))
@@ -109,13 +116,16 @@ def summed_result(*, parts: bool = False, order: int = 2) -> AuditResult:
         result = changed(result, "attribution", selection=None, within=None)
         terms = dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper"))
         result = changed(result, "decomposition", **terms)
-    warning = "7 rows without a score were dropped: no bound counts them."
+    left = AuditWarning(code="silos_dropped_out", text="1 of 4 silos dropped out: 'late'.")
+    rows = AuditWarning(
+        code="rows_dropped", text="7 rows without a score were dropped: no bound counts them."
+    )
     return dataclasses.replace(
         result,
         silos=silos,
         silos_missing=("late",),
         guarantee={"mode": "secure", "bins": 64, "rounding": 0, "seen": "sums over 3 silos"},
-        warnings=("1 of 4 silos dropped out: 'late'.", warning),
+        warnings=(left, rows),
     )
 
 
@@ -180,20 +190,17 @@ def results(draw: st.DrawFn) -> AuditResult:
     )
     level = result.disparity.review_level
     combined = draw(_intervals(_LENGTHS))
-    if level is None:
-        verdict = "none"
-    elif combined.lower > level:
-        verdict = "above"
-    else:
-        verdict = "below" if combined.upper <= level else "inconclusive"
+    value = draw(_LENGTHS)
+    answer = verdict(combined, level)
     result = changed(
         result,
         "disparity",
-        value=draw(_LENGTHS),
+        value=value,
         interval=draw(_intervals(_LENGTHS)),
         combined=combined,
         p_value=draw(st.integers(1, 21)) / 21,
-        verdict=verdict,
+        compared=Compared(value=value, answered=combined, all=combined),
+        verdict=Verdicts(answered=answer, all=answer),
     )
     silos = tuple(
         silo

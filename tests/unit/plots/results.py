@@ -42,7 +42,12 @@ def make_result(
     """
     random = np.random.default_rng(7)
     roster = [f"{names} {j + 1:03d}" for j in range(silos)]
-    settings = {"levels": 12, "review_level": 0.02 * scale**2, "score_range": (0.0, scale)}
+    settings = {
+        "levels": 12,
+        "review_level": 0.02 * scale**2,
+        "review_unit": "squared",
+        "score_range": (0.0, scale),
+    }
     plan = make_plan(
         groups=groups,
         silos=[*roster, "gone"] if missing else roster,
