@@ -69,7 +69,7 @@ def result_of_silos(count: int, *, groups: int = 2, name: str = "silo") -> Audit
 @cache
 def weighted_result() -> AuditResult:
     """Counts that are weights, one of them whole."""
-    plan = make_plan(levels=2, review_level=0.01)
+    plan = make_plan(levels=2, review_level=0.01, sketch="quantile", estimator="grid")
     cells = [
         SketchedCell(group=group, count=count, values=[low, low + 0.3])
         for group, count, low in (("A", 400.5, 0.1), ("B", 599.5, 0.2))
@@ -161,7 +161,7 @@ def aside_result() -> AuditResult:
     random = np.random.default_rng(6)
     messages = []
     for silo in ("s0", "s1"):
-        draws = ((group, random.normal(4.5 + s, 2.2, 300)) for s, group in enumerate("AB"))
+        draws = ((group, random.normal(4.2 + 1.6 * s, 2.2, 300)) for s, group in enumerate("AB"))
         cells = [make_cell(plan, g, np.clip(np.round(scores), 1, 10)) for g, scores in draws]
         messages.append(
             make_message(plan, silo, [*cells, SketchedCell.kept_back("rare", "small")])

@@ -74,7 +74,7 @@ def make_result(
 
 def make_equal() -> AuditResult:
     """All scores of all groups are the same."""
-    plan = make_plan(levels=3, review_level=0.1)
+    plan = make_plan(levels=3, review_level=0.1, sketch="quantile", estimator="grid")
     cells = [SketchedCell(group=group, count=40, values=[0.4] * 3) for group in plan.groups]
     return audit(plan, [make_message(plan, "only", cells)], redraws=20)
 
