@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 TARGET = Path(__file__).parent / "report.png"
-COLORS = 64
+COLORS = 128
 
 
 def report(folder: Path) -> Path:

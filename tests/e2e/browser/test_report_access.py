@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 SHOWN = (
     *("5", "60", "1000", "below", "inconclusive", "none"),
-    *("names", "missing", "ten-groups", "order-1", "unknown-terms"),
+    *("names", "missing", "ten-groups", "order-1", "unknown-terms", "grid", "squared"),
 )
 
 

@@ -69,9 +69,10 @@ def test_arrow_keys_read_the_curves(open_report):
 def test_a_number_in_the_text_shows_more_digits(open_report):
     page = open_report("5").page
 
-    page.locator("span[data-path='/disparity/value']").first.hover()
+    page.locator("span[data-path='/magnitudes/worst_pair/corrected']").first.hover()
 
-    assert f"{audit('5').disparity.value:.6g}" in page.locator("#tip").inner_text()
+    worst = audit("5").magnitudes.worst_pair
+    assert f"{worst.corrected:.6g}" in page.locator("#tip").inner_text()
 
 
 @pytest.mark.parametrize("name", ["5", "60", "1000"])
