@@ -15,8 +15,6 @@ from tests.tiers import count, examples
 import fedparity as fp
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.convex_order import bins_of
-from fedparity.diagnostics.knowledge import Evidence
 from fedparity.privacy.rounding import round_values, rounding_error
 
 CASES = count(quick=60, all=300, soak=20_000)
@@ -164,27 +162,6 @@ def test_the_raw_disparity_never_leaves_the_certificate_of_rounded_sketches():
             certificate = fp.certify(sketches, score_range=(0, 1), order=order)
 
             assert fp.disparity(scores, sensitive_features=labels, order=order) in certificate
-
-
-def test_records_moved_to_the_released_means_stay_in_the_wider_intervals():
-    """The step of the proof for rounded bin means on which both convex bounds rest."""
-    for seed in range(100):
-        random = np.random.default_rng((seed, 13))
-        levels, each = int(random.integers(1, 8)), int(random.integers(1, 5))
-        bins = np.sort(random.beta(0.5, 0.5, levels * each)).reshape(levels, each)
-        share = float(random.choice([0.01, 0.1]))
-        released = round_values(bins.mean(axis=1), (0.0, 1.0), share)
-        error = rounding_error((0.0, 1.0), share)
-        cell = fp.Cell(count=bins.size, values=released, kind="mean", value_error=error)
-        sketches = fp.Federation.from_cells({("x", "a"): cell, ("x", "b"): cell})
-        around = bins_of(Evidence.of(sketches, (0.0, 1.0)))
-        low, high = (ends[:levels, None] for ends in around.moved)
-
-        moved = bins + (released - bins.mean(axis=1))[:, None]
-
-        assert np.all(np.abs(moved - bins) <= error)
-        assert np.all(moved >= low - 1e-15)
-        assert np.all(moved <= high + 1e-15)
 
 
 def test_a_rounding_that_is_not_counted_is_found_out():

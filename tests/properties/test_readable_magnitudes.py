@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, pairwise
 import numpy as np
 import pytest
 from tests.oracles.record_magnitudes import record_magnitudes
-from tests.random_federations import random_data, sketched, with_hidden
+from tests.random_federations import disclosed, random_data, with_hidden
 from tests.tiers import count
 
 import fedparity as fp
@@ -61,7 +61,7 @@ def test_the_magnitudes_of_the_raw_data_never_leave_their_bounds():
     for seed in range(CASES):
         random = np.random.default_rng((seed, 7))
         scores, labels, silos = random_data(random, most_groups=6 if seed % 10 == 0 else 4)
-        federation = sketched(scores, labels, silos, random)
+        federation = disclosed(scores, labels, silos, random)
         found = magnitudes(federation, EXACT, score_range=(0, 1))
 
         assert_contains(found, record_magnitudes(scores.tolist(), labels.tolist()))
@@ -72,7 +72,7 @@ def test_unseen_records_do_not_take_magnitudes_out_of_their_bounds():
     for seed in range(CASES):
         random = np.random.default_rng((seed, 8))
         scores, labels, silos = random_data(random)
-        federation = sketched(scores, labels, silos, random)
+        federation = disclosed(scores, labels, silos, random)
         everyone, groups, most, total = with_hidden(scores, labels, federation, random)
         found = magnitudes(federation, EXACT, score_range=(0, 1), unseen=most, unseen_total=total)
 
@@ -162,7 +162,7 @@ def test_burdens_follow_from_distances():
     """A squared burden is the mean squared distance to all groups, less the disparity."""
     for seed in range(CASES):
         random = np.random.default_rng((seed, 12))
-        federation = sketched(*random_data(random, 6), random)
+        federation = disclosed(*random_data(random, 6), random)
         found = magnitudes(federation, EXACT, score_range=(0, 1))
         squares = {frozenset(pair.groups): pair.distance.value**2 for pair in found.pairs}
         disparity = found.points.value**2

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.random_federations import random_data, rounded_cell, sketched
+from tests.random_federations import disclosed, random_data, rounded_cell
 
 import fedparity as fp
 from fedparity.diagnostics.knowledge import Evidence
@@ -58,7 +58,7 @@ def test_the_potentials_of_scores_and_targets_never_exceed_the_cost(order):
     cost = np.abs(points[:, None] - points) ** order
     for seed in range(60):
         random = np.random.default_rng(seed)
-        federation = sketched(*random_data(random), random)
+        federation = disclosed(*random_data(random), random)
         unseen = {group: random.integers(0, 9) for group in federation.groups}
         evidence = Evidence.of(federation, (0, 1), unseen)
         reference = _reference(evidence, 8, order)

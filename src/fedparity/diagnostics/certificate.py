@@ -79,7 +79,7 @@ def certify(
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
     unseen_total : float, optional
         At most so many further records exist of all groups together: what public totals leave,
-        whichever groups it belongs to.
+        whichever groups it belongs to. Without ``unseen`` they may be of any.
 
     Raises
     ------

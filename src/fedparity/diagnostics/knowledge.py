@@ -51,6 +51,8 @@ class Evidence:
     ) -> Evidence:
         """Return what is known, with options checked.
 
+        A total alone leaves open which groups its records are of.
+
         Raises
         ------
         OptionError
@@ -59,8 +61,10 @@ class Evidence:
         """
         low, high = checked_range(federation, score_range)
         seen = float(federation.counts.sum())
-        most = np.minimum(checked_unseen(federation, unseen) / seen, _WITHOUT_LIMIT)
         limit = math.inf if unseen_total is None else _checked_total(unseen_total) / seen
+        if not unseen and unseen_total is not None:
+            unseen = dict.fromkeys(federation.groups, math.inf)
+        most = np.minimum(checked_unseen(federation, unseen) / seen, _WITHOUT_LIMIT)
         total = min(float(most.sum()), limit)
         return cls(
             federation=_from_zero(federation, low, high),
