@@ -17,6 +17,7 @@ myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = [
     "_build",
+    "explanation/*coverage-table.md",
     "explanation/disclosure-*-table.md",
     "explanation/privacy-*-table.md",
     "reference/engine-speed-table.md",
