@@ -163,16 +163,14 @@ def sketch(
 
 def released(cell: fp.Cell, plan: fp.Plan) -> fp.Cell:
     """The cell as a silo releases it and the auditor reads it."""
-    weighted = cell.effective != cell.count
-    known = {"group": plan.groups[0], "count": cell.count}
-    if weighted:
-        known["effective"] = math.floor(cell.effective)
-    if plan.sketch == "counts":
+    effective = math.floor(cell.effective) if cell.effective != cell.count else None
+    sent = partial(fp.SketchedCell, group=plan.groups[0], count=cell.count, effective=effective)
+    if cell.masses is not None:
         points = plan.score_points
         records = np.zeros(points.size, np.int64)
         records[np.searchsorted(points, cell.values)] = cell.masses
         merged = merge_counts(points, records, plan.disclosure)
-        sent = fp.SketchedCell(values=merged.values, counts=merged.counts, **known)
+        read = sent(values=merged.values, counts=merged.counts).to_cell(plan)
     else:
         values = round_values(cell.values, plan.score_range, plan.rounding)
         square = cell.mean_square
@@ -180,12 +178,11 @@ def released(cell: fp.Cell, plan: fp.Plan) -> fp.Cell:
             square = round_mean_square(
                 square + float(np.mean((values - cell.values) ** 2)),
                 values=values,
-                count=known.get("effective", cell.count),
+                count=effective or cell.count,
                 score_range=plan.score_range,
                 rounding=plan.rounding,
             )
-        sent = fp.SketchedCell(values=values, mean_square=square, **known)
-    read = sent.to_cell(plan)
+        read = sent(values=values, mean_square=square).to_cell(plan)
     if read is None:
         raise AssertionError
     return read
@@ -390,6 +387,7 @@ def main() -> None:
     names = ["world", *COVERED, "p ≤ 0.05", "G too high", "corrected / truth"]
     text = "\n".join(
         [
+            f"{options.federations:,} federations per row.\n",
             f"| {' | '.join(names)} |",
             f"|---|{'---:|' * (len(names) - 1)}",
             *rows,

@@ -20,6 +20,7 @@ __all__ = [
     "Assessment",
     "Attribution",
     "AuditResult",
+    "AuditWarning",
     "Bracket",
     "BudgetError",
     "Cell",
@@ -161,6 +162,7 @@ _HOMES = {
     "diagnostics.pooled_rates": "TailReport scoring_rates tail_rates",
     "diagnostics.rates": "GroupRate Ratio Sampled",
     "diagnostics.thresholds": "ThresholdReport at_threshold",
+    "diagnostics.warning": "AuditWarning",
     "engines.in_process": "simulate",
     "errors": (
         "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
@@ -238,6 +240,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
     from fedparity.diagnostics.rates import GroupRate, Ratio, Sampled
     from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
+    from fedparity.diagnostics.warning import AuditWarning
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (
         AnsweredError,

@@ -312,12 +312,16 @@ def part_intervals(
     """Return the intervals of the two parts of a disparity, which add up to it.
 
     The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
-    as skewed as the disparity is. ``inside`` is what the sketches leave open of each part.
+    as skewed as the disparity is. A part is a difference of squares, each of which noise enlarges; so the
+    interval of the smaller one holds zero unless the part is larger than the disparity that noise
+    alone would show. ``inside`` is what the sketches leave open of each part.
     """
     values = {"selection": parts.selection, "within": parts.within}
     smaller, larger = sorted(values, key=lambda name: abs(values[name]))
     own, open_ = draws[smaller], 0.0 if inside is None else inside[smaller]
     lower, upper = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    if abs(values[smaller]) <= np.quantile(draws["disparity"].null, confidence):
+        lower, upper = min(lower, 0.0), max(upper, 0.0)
     interval = Interval(lower - open_, upper + open_)
     found = {
         smaller: interval,

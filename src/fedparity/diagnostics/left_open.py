@@ -40,21 +40,11 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     Counts leave nothing open but for those that were merged, which may lie on both sides of where they
     are put. The laws through quantiles are those of the redraws; their estimates read the staircase.
     """
-    if federation.kind == "counts":
-        if not federation.value_errors.any():
-            return LeftOpen(0.0, 0.0)
-        put, apart = (
-            _measures(each, method, reconstruct=False)
-            for each in (federation, _on_both_sides(federation))
-        )
-        disparity = abs(put.disparity - apart.disparity)
-        share = disparity / max(put.disparity, _TINY)
-        # Distribution functions hardly tell the two apart, quantile functions do.
-        other = max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
-        return LeftOpen(disparity, other)
     staircase = _measures(federation, method, reconstruct=False)
+    if federation.kind == "counts":
+        return _of_merged_counts(federation, method, staircase)
     if federation.kind == "quantile":
-        base = LeftOpen(*(float(draws[name].base) for name in LeftOpen._fields))
+        base = [float(draws[name].base) for name in LeftOpen._fields]
         return LeftOpen(*(abs(a - b) for a, b in zip(staircase, base, strict=True)))
     used = _measures(federation, method, reconstruct=True)
     plain = replace(federation, mean_squares=np.full(federation.levels.size, np.nan))
@@ -67,15 +57,29 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     )
 
 
+def _of_merged_counts(federation: Federation, method: Method, put: LeftOpen) -> LeftOpen:
+    """How far the measures are from those of records on both sides of where they are put."""
+    if not federation.value_errors.any():
+        return LeftOpen(0.0, 0.0)
+    apart = _measures(_on_both_sides(federation), method, reconstruct=False)
+    disparity = abs(put.disparity - apart.disparity)
+    # Distribution functions hardly tell the two apart, quantile functions do.
+    share = disparity / max(put.disparity, _TINY)
+    return LeftOpen(
+        disparity, max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
+    )
+
+
 def _on_both_sides(federation: Federation) -> Federation:
     """Half of the records of every merged count as low as they may be, half of them as high."""
     cells = {}
     for label, cell in federation.cells.items():
         reach = np.broadcast_to(cell.value_error, cell.levels)
+        masses = np.ones(cell.levels) if cell.masses is None else cell.masses
         values = np.concatenate((cell.values - reach, cell.values + reach))
         order = np.argsort(values, kind="stable")
         cells[label] = replace(
-            cell, values=values[order], masses=np.tile(cell.masses, 2)[order], value_error=0.0
+            cell, values=values[order], masses=np.tile(masses, 2)[order], value_error=0.0
         )
     return Federation.from_cells(cells, groups=federation.groups)
 

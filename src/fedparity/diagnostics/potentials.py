@@ -40,14 +40,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.diagnostics.convex_order import (
+    Bins,
     bins_of,
     dual_signs,
     mean_curves,
     variance_inside,
 )
-from fedparity.diagnostics.envelopes import Envelope, group_envelopes, mean_envelopes
 from fedparity.diagnostics.extremes import closest
 from fedparity.diagnostics.knowledge import Evidence
+from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
@@ -155,12 +156,9 @@ class _Reference(NamedTuple):
 def least_from_potentials(evidence: Evidence, order: int) -> float:
     """Return a lower bound of the disparity of all records, seen and unseen."""
     pieces = pieces_of(evidence)
-    envelopes = (mean_envelopes if evidence.exact_means else group_envelopes)(
-        evidence.federation, evidence.range, evidence.unseen_records
-    )
     best = 0.0
     for bins in _BIN_COUNTS:
-        reference = _reference(envelopes, evidence, bins, order)
+        reference = _reference(evidence, bins, order)
         for scale in _SCALES:
             best = max(best, _bound(reference, scale, pieces, evidence, order))
     return best / (1 + evidence.total)
@@ -184,13 +182,13 @@ def _bound(
     return value - _dearest(variations, evidence)
 
 
-def _reference(envelopes: list[Envelope], evidence: Evidence, bins: int, order: int) -> _Reference:
+def _reference(evidence: Evidence, bins: int, order: int) -> _Reference:
     """How the groups differ, over equal bins of levels, in the closest laws that are possible.
 
     Where rounding or unseen records may have made a difference, potentials had better be flat.
     Any curves will do that do not decrease.
     """
-    lower, upper = (list(laws) for laws in zip(*envelopes, strict=True))
+    lower, upper = (list(laws) for laws in zip(*evidence.envelopes_of_means, strict=True))
     shares = evidence.shares
     nearest = closest(mean_curves(lower, bins), mean_curves(upper, bins), shares, order)
     curves = np.maximum.accumulate(nearest, axis=1)
@@ -217,18 +215,16 @@ def _potentials(
 
 def pieces_of(evidence: Evidence) -> list[Pieces]:
     """The records of each group: bins where their means are known, else parts of the envelope."""
-    groups = range(evidence.shares.size)
-    if evidence.exact_means:
-        return [_bins_of_group(evidence, group) for group in groups]
-    nothing = np.zeros(evidence.shares.size)
+    if not evidence.exact_means:
+        return [_pieces_between(*envelope) for envelope in evidence.as_if_complete.envelopes]
+    bins, inside = bins_of(evidence), variance_inside(evidence)
     return [
-        _pieces_between(*envelope)
-        for envelope in group_envelopes(evidence.federation, evidence.range, nothing)
+        _bins_of_group(evidence.federation, group, bins, inside)
+        for group in range(evidence.shares.size)
     ]
 
 
-def _bins_of_group(evidence: Evidence, group: int) -> Pieces:
-    federation, bins = evidence.federation, bins_of(evidence)
+def _bins_of_group(federation: Federation, group: int, bins: Bins, inside: FloatArray) -> Pieces:
     cells = np.flatnonzero(federation.group_of == group)
     own = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
     sizes = federation.levels[cells]
@@ -244,7 +240,7 @@ def _bins_of_group(evidence: Evidence, group: int) -> Pieces:
         squares=(bins.variances + bins.errors**2)[own],
         cells=np.repeat(np.arange(cells.size), sizes),
         least=weights * np.fmax(stated - errors, 0.0),
-        most=weights * np.fmin(stated + errors, variance_inside(evidence)[cells] + rounding),
+        most=weights * np.fmin(stated + errors, inside[cells] + rounding),
     )
 
 

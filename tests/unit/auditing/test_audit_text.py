@@ -214,16 +214,16 @@ def test_long_labels_of_groups_fit():
     assert widest(audit_text(result_of(plan, messages=[make_message(plan, "x", cells)]))) <= 80
 
 
-def test_of_a_thousand_silos_those_of_largest_influence_are_shown():
+def test_of_many_silos_those_of_largest_influence_are_shown():
     plan = make_plan(levels=5)
-    result = result_of(plan, messages=silos_named([f"silo {j:04d}" for j in range(1000)], plan))
+    result = result_of(plan, messages=silos_named([f"silo {j:04d}" for j in range(60)], plan))
     influence = {each.silo: abs(each.influence) for each in result.attribution.silos}
     text = audit_text(result)
     shown = [line.strip()[:9] for line in text.splitlines() if line.startswith("  silo 0")]
 
     assert len(shown) == 15
     assert min(influence[name] for name in shown) >= sorted(influence.values())[-15]
-    assert "985 more are in the JSON" in text
+    assert "45 more are in the JSON" in text
     assert widest(text) <= 80
 
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from tests.audit_strategies import make_messages, make_plan
-from tests.tiers import DATA, NO_DATA
+from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
@@ -154,7 +154,7 @@ def test_the_bounds_of_the_disparity_hold_wherever_such_groups_lie(order):
         assert fp.disparity(scores, sensitive_features=labels, order=order) in bounds
 
 
-@pytest.mark.skipif(DATA is None, reason=NO_DATA)
+@pytest.mark.data
 def test_sex_and_race_on_compas_in_five_silos_is_an_audit():
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(f"{DATA}/compas-scores-two-years.csv")

@@ -150,8 +150,8 @@ def test_a_group_that_no_silo_released_is_set_aside_with_what_is_known_of_it():
     ("options", "known"),
     [
         ({}, "no silo has a record of it"),
-        ({"silos": ["s0", "s1"], "totals": {"s1": 1}}, "1 silos sent nothing; at most 1 record"),
-        ({"silos": ["s0", "s1"]}, "1 silos sent nothing; nothing bounds its number"),
+        ({"silos": ["s0", "s1"], "totals": {"s1": 1}}, "1 silo sent nothing; at most 1 record"),
+        ({"silos": ["s0", "s1"]}, "1 silo sent nothing; nothing bounds its number"),
     ],
 )
 def test_what_is_known_of_a_group_that_nobody_has(options, known):
