@@ -177,7 +177,7 @@ def test_all_records_sent_leave_nothing_open():
     random = np.random.default_rng(0)
     scores, labels = random.random(40), np.repeat([0, 1], 20)
     federation = fp.Federation.from_scores(
-        scores, groups=labels, silos=np.zeros(40, int), levels=20
+        scores, groups=labels, silos=np.zeros(40, int), levels=20, kind="quantile"
     )
 
     assert fp.certify(federation, score_range=(0, 1)).width < 1e-9

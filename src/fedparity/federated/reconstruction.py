@@ -286,5 +286,14 @@ def _spread_ties(values: FloatArray, layout: CellLayout, value_error: float) -> 
     following[..., :-1] = new[..., 1:]
     end = np.minimum.accumulate(np.where(following, places, size)[..., ::-1], axis=-1)[..., ::-1]
     within = (2 * (places - start) + 1) / (end - start + 1) - 1
-    spread: FloatArray = values + value_error * within
+    before = np.take_along_axis(values, np.maximum(start - 1, 0), axis=-1)
+    after = np.take_along_axis(values, np.minimum(end + 1, size - 1), axis=-1)
+    cell_start = np.repeat(layout.starts, layout.levels)
+    cell_end = np.repeat(layout.ends, layout.levels)
+    # No farther than halfway to the next value: rounding may have moved less than it is said to.
+    down = np.where(
+        start > cell_start, np.minimum((values - before) / 2, value_error), value_error
+    )
+    up = np.where(end < cell_end, np.minimum((after - values) / 2, value_error), value_error)
+    spread: FloatArray = values + within * np.where(within < 0, down, up)
     return spread
