@@ -173,3 +173,86 @@ def test_halving_the_bins_of_a_grid_gives_the_grid_of_half_as_many():
     fine, coarse = (Grid.of((0.0, 10.0), bins=bins) for bins in (32, 16))
 
     assert fine.coarser().edges == pytest.approx(coarse.edges)
+
+
+AFRICAN_AMERICAN = [398, 393, 346, 385, 365, 384, 400, 359, 380, 286]
+CAUCASIAN = [681, 361, 273, 285, 241, 194, 143, 114, 98, 64]
+"""Decile scores of the two largest groups of the COMPAS file: 6,150 records."""
+
+
+class Deciles:
+    """Decile scores of two groups, in five silos, drawn from known shares."""
+
+    def __init__(self, *, strength=1.0, records=6150):
+        table = np.array([AFRICAN_AMERICAN, CAUCASIAN], float)
+        table /= table.sum()
+        alike = table.sum(axis=1, keepdims=True) * table.sum(axis=0)
+        self.chances, self.records = alike + strength * (table - alike), records
+        self.points = np.arange(1.0, 11.0)
+        self.population = self.disparity_of(self.chances)
+
+    def disparity_of(self, masses):
+        """The disparity of the raw data, or of the population itself."""
+        laws = {str(group): fp.Law(self.points, row) for group, row in enumerate(masses)}
+        shares = masses.sum(axis=1)
+        return fp.disparity(laws, fp.Weights(dict(zip(laws, shares.tolist(), strict=True))))
+
+    def assessed(self, epsilon, seed):
+        """The disparity of the records of one draw, and what an audit of it says."""
+        random = np.random.default_rng(seed)
+        plan = fp.Plan(
+            title="deciles",
+            groups=("0", "1"),
+            score_range=(1, 10),
+            score_step=1,
+            silos=list("abcde"),
+            privacy={"mode": "dp", "epsilon": epsilon, "records": self.records // 3},
+        )
+        drawn = random.multinomial(self.records, self.chances.ravel()).reshape(2, 10)
+        dealt = np.moveaxis(random.multinomial(drawn, np.full(5, 0.2)), -1, 0)
+        noise = NoiseLaw(epsilon)
+        held = NoisyHistograms(
+            silos=plan.silos,
+            groups=plan.groups,
+            counts=dealt + noise.draw(random, dealt.shape),
+            grid=plan.grid,
+            noise=noise,
+        )
+        found = assess_noisy(
+            held,
+            held.federation(),
+            fp.Method(estimator="exact"),
+            score_range=plan.score_range,
+            redraws=100,
+            seed=seed,
+        )
+        return self.disparity_of(drawn.astype(float)), found.disparity
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 5.0])
+def test_ranges_of_deciles_cover_nine_times_in_ten_and_shrink_with_the_noise(epsilon):
+    """Bins that are intervals would take a decile for a stretch of scores: at 5, none covered."""
+    deciles = Deciles()
+    raw, found = zip(*(deciles.assessed(epsilon, seed) for seed in range(40)), strict=True)
+
+    assert sum(value in each.certificate for value, each in zip(raw, found, strict=True)) >= 36
+    inside = [each.interval.lower <= deciles.population <= each.interval.upper for each in found]
+    assert sum(inside) >= 36
+    assert np.mean([each.certificate.width for each in found]) < 0.1 / epsilon * np.mean(raw)
+    assert {each.binning for each in found} == {0.0}
+
+
+def test_intervals_of_a_weak_disparity_allow_for_its_direction():
+    """Noise may cancel what there is; what is left then says nothing of where it was."""
+    weak = Deciles(strength=0.05)
+    found = [weak.assessed(1.0, seed)[1] for seed in range(60)]
+
+    inside = [each.interval.lower <= weak.population <= each.interval.upper for each in found]
+    assert sum(inside) >= 55
+
+
+def test_p_values_of_deciles_without_disparity_are_small_one_time_in_twenty():
+    found = [Deciles(strength=0.0).assessed(1.0, seed)[1].p_value for seed in range(60)]
+
+    assert sum(value <= 0.05 for value in found) <= 7
+    assert 0.35 < np.mean(found) < 0.65

@@ -89,7 +89,7 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
     reader = HistogramReader(grid, order=order, levels=1000)
 
     found = reader.read(histograms.masses[None])
-    parts = reader.parts(found)
+    parts = {**reader.parts(found), **reader.terms(found)}
 
     whole, terms, split = (
         measure(federation, method) for measure in (fp.estimate, fp.decompose, fp.attribute)
@@ -108,3 +108,67 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
     assert {name: parts[name][0] for name in expected} == pytest.approx(expected, **near)
     local = [each.disparity for each in fp.local_audits(federation, method)]
     assert reader.local(found.cells)[0].tolist() == pytest.approx(local, **near)
+
+
+point_histograms = arrays(
+    np.int64,
+    st.tuples(st.integers(1, 4), st.integers(2, 3), st.integers(2, 9)),
+    elements=st.integers(0, 30),
+)
+
+
+@given(point_histograms, st.sampled_from([1, 2]), st.data())
+def test_histograms_on_points_are_measured_like_the_records_themselves(held, order, data):
+    """Without noise nothing is hidden: every measure is that of the scores, to rounding."""
+    held[:, :, data.draw(st.integers(0, held.shape[2] - 1))] += 1  # every cell has records
+    points = np.cumsum(data.draw(arrays(np.float64, held.shape[2], elements=st.floats(0.1, 3.0))))
+    grid, groups = Grid.of_points(points), tuple("abc"[: held.shape[1]])
+    histograms = NoisyHistograms(
+        silos=tuple(range(held.shape[0])), groups=groups, counts=held, grid=grid, noise=NoiseLaw(1)
+    )
+    silos, labels, places = (
+        np.repeat(at, held.ravel()) for at in np.indices(held.shape).reshape(3, -1)
+    )
+    scores = points[places]
+    method = fp.Method(order=order, estimator="exact")
+    reader = HistogramReader(grid, order=order)
+
+    found = reader.measures(reader.read(histograms.masses[None]))
+    federation = histograms.federation()
+    whole = fp.estimate(federation, method)
+
+    near = {"rel": 1e-9, "abs": 1e-12}
+    exact = fp.disparity(scores, sensitive_features=labels, order=order)
+    spread = fp.heterogeneity(scores, sensitive_features=labels, order=order)
+    assert found["disparity"][0] == pytest.approx(exact, **near)
+    assert whole.disparity == pytest.approx(exact, **near)
+    assert found["heterogeneity"][0] == pytest.approx(spread, **near)
+    assert whole.heterogeneity == pytest.approx(spread, **near)
+    distances = [pair.wasserstein**order for pair in fp.pairs(federation, method)]
+    assert found["pairs"][0].tolist() == pytest.approx(distances, **near)
+    parts = fp.attribute(federation, method)
+    assert found["selection"][0] == pytest.approx(parts.selection, **near)
+    for silo in range(held.shape[0]):
+        own = silos == silo
+        alone = fp.disparity(scores[own], sensitive_features=labels[own], order=order)
+        assert found["local"][0, silo] == pytest.approx(alone, **near)
+
+
+@given(point_histograms, st.floats(0.01, 0.4))
+def test_trimmed_disparities_of_points_are_exact(held, trim):
+    held[..., 0] += 1
+    grid = Grid.of_points(np.arange(float(held.shape[2])))
+    histograms = NoisyHistograms(
+        silos=tuple(range(held.shape[0])),
+        groups=tuple("abc"[: held.shape[1]]),
+        counts=held,
+        grid=grid,
+        noise=NoiseLaw(1),
+    )
+    method = fp.Method(estimator="exact", trim=trim)
+    reader = HistogramReader(grid, order=2, trim=trim)
+
+    found = reader.disparity(histograms.masses.sum(axis=0)[None])[0]
+
+    expected = fp.estimate(histograms.federation(), method).disparity
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)

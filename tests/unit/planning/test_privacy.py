@@ -40,6 +40,23 @@ def test_without_noise_only_bins_are_left():
     assert found.raw.mean() == pytest.approx(exact, rel=0.03)
 
 
+def test_deciles_are_counted_at_their_points():
+    """Without noise nothing is left: bins that are points do not smear the scores."""
+    found = fp.plan_privacy(epsilon=50.0, records=5000, shape="deciles", replicates=20)
+
+    assert {row.bins for row in found.by_epsilon} == {10}
+    assert found.answer.error < 1e-9 * found.disparity
+    assert found.answer.interval < 1e-9 * found.disparity
+
+
+def test_fewer_bins_than_points_hide_some_of_it():
+    found = fp.plan_privacy(epsilon=50.0, records=5000, shape="deciles", replicates=20, bins=5)
+
+    assert found.answer.bins == 5
+    assert 1e-4 < found.answer.error / found.disparity < 0.1
+    assert found.answer.interval > 0
+
+
 def test_errors_fall_with_epsilon_and_with_records():
     small = fp.plan_privacy(epsilon=1.0, records=1000, replicates=100)
     large = fp.plan_privacy(epsilon=1.0, records=20_000, replicates=100)

@@ -21,6 +21,7 @@ every_driver = pytest.mark.parametrize("make", DRIVERS.values(), ids=DRIVERS)
 
 
 def plan(groups=("A", "B"), levels=100, **changes):
+    """Quantiles, which PostgreSQL finds itself; for means rows are read."""
     options = {"title": "t", "groups": groups, "levels": levels, "score_range": (-1e9, 1e9)}
     options |= {"sketch": "quantile", "disclosure": Disclosure.off()}
     return fp.Plan(**{**options, **changes})

@@ -13,13 +13,18 @@ from fedparity.diagnostics.assessment import (
     Bounds,
     DisparityAssessment,
     assess_pairs,
+    part_intervals,
 )
 from fedparity.diagnostics.attribution import attribute
 from fedparity.diagnostics.bootstrap import Draws, Progress
 from fedparity.diagnostics.certificate import Certificate, certify
 from fedparity.diagnostics.checks import check_confidence, check_redraws
 from fedparity.diagnostics.decomposition import Decomposition, decompose
-from fedparity.diagnostics.intervals import Interval, basic_interval, p_value
+from fedparity.diagnostics.intervals import (
+    Interval,
+    basic_interval,
+    p_value,
+)
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -66,10 +71,17 @@ class NoisyDisparityAssessment(DisparityAssessment):
         certificate: Bounds,
         outer: Bounds,
     ) -> Interval:
-        """Return the interval, moved as far as records that nobody described move the raw data's."""
-        below = max(0.0, certificate.lower - outer.lower)
-        above = max(0.0, outer.upper - certificate.upper)
-        return Interval(max(0.0, interval.lower - below), interval.upper + above)
+        """Return the interval, moved as far as records that nobody described move the raw data's.
+
+        Its lower end falls by as much as that of the raw data, or by the same factor, whichever is
+        more: bounds that noise has widened may have no room left to fall.
+        """
+        if (outer.lower, outer.upper) == (certificate.lower, certificate.upper):
+            return interval
+        factor = outer.lower / certificate.lower if certificate.lower > 0 else 0.0
+        fallen = interval.lower - max(0.0, certificate.lower - outer.lower)
+        risen = interval.upper + max(0.0, outer.upper - certificate.upper)
+        return Interval(max(0.0, min(fallen, factor * interval.lower)), risen)
 
 
 def assess_noisy(
@@ -106,7 +118,7 @@ def assess_noisy(
         )
         for sampled in (False, True)
     )
-    found, parts = estimate(federation, method), attribute(federation, method)
+    found = estimate(federation, method)
     hidden = binning_errors(histograms, reader)
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = float(hidden["disparity"])
@@ -117,7 +129,6 @@ def assess_noisy(
         certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
     disparity = length(found.disparity, joint["disparity"], inside=inside)
-    shares = {"selection": parts.selection, "within": parts.within}
     return Assessment(
         disparity=NoisyDisparityAssessment(
             value=disparity.value,
@@ -140,17 +151,20 @@ def assess_noisy(
             found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
         ),
         pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
-        attribution={
-            name: _interval(value, joint[name], float(hidden[name]), confidence)
-            for name, value in shares.items()
-        },
+        attribution=part_intervals(
+            attribute(federation, method),
+            joint,
+            disparity,
+            confidence,
+            inside={name: float(hidden[name]) for name in ("selection", "within")},
+        ),
         local=_local(
             local_audits(federation, method), length, joint["local"], hidden["local"], histograms
         ),
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_noise_words({**_terms(federation, method), **shares}, noise, confidence),
+        warnings=_noise_words(_terms(federation, method), noise, confidence),
     )
 
 
@@ -204,17 +218,11 @@ def _widest(reader: HistogramReader) -> float:
 
 
 def _terms(federation: Federation, method: Method) -> dict[str, float]:
-    terms = decompose(federation, method)
+    terms, parts = decompose(federation, method), attribute(federation, method)
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
-    return values
-
-
-def _interval(value: float, draws: Draws, inside: float, confidence: float) -> Interval:
-    """The interval of a measure of any sign."""
-    lower, upper = basic_interval(value, float(draws.base), draws.values, confidence)
-    return Interval(lower - inside, upper + inside)
+    return {**values, "selection": parts.selection, "within": parts.within}
 
 
 def _pairs(
@@ -284,7 +292,7 @@ def _noise_words(
         lower, upper = basic_interval(
             value, float(noise[name].base), noise[name].values, confidence
         )
-        if lower <= 0 <= upper or (name in ("v_mix", "v_bar") and upper <= 0):
+        if lower <= 0 <= upper:
             lost.append(_WORDS[name])
     if not lost:
         return ()

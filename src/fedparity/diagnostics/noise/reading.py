@@ -158,13 +158,17 @@ class HistogramReader:
     def measures(self, reading: Reading) -> dict[str, FloatArray]:
         """Return every measure that has an interval, by name: sets, or sets by pairs or silos."""
         whole = self.lengths(reading.mixed, reading.shares)
+        return {**whole, **self.parts(reading), "local": self.local(reading.cells)}
+
+    def parts(self, reading: Reading) -> dict[str, FloatArray]:
+        """Return the parts of the attribution, by name."""
         selection, within = shapley(
-            whole["disparity"],
-            self.disparity(reading.without_selection, reading.shares),
-            self.disparity(reading.local_parity, reading.shares),
+            *(
+                self.disparity(masses, reading.shares)
+                for masses in (reading.mixed, reading.without_selection, reading.local_parity)
+            )
         )
-        local = self.local(reading.cells)
-        return {**whole, "selection": selection, "within": within, "local": local}
+        return {"selection": selection, "within": within}
 
     def terms(self, reading: Reading) -> dict[str, FloatArray]:
         """Return the terms of the decomposition, by name; for order 1 there is no remainder."""
