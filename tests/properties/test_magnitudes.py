@@ -14,6 +14,7 @@ from tests.oracles import rational, silos
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.oracles.silos import Silos
 from tests.strategies import (
+    atoms,
     federations,
     half,
     magnitudes,
@@ -136,7 +137,7 @@ def scaled_federations(draw):
     factor = draw(st.sampled_from([1e-200, 1e-140, 1e130]))
     return Federation.from_cells(
         {
-            key: Cell(count=cell.count, values=factor * cell.values, kind=cell.kind)
+            key: atoms(count=cell.count, values=factor * cell.values, kind=cell.kind)
             for key, cell in federation.cells.items()
         }
     )

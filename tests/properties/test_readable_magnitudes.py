@@ -186,6 +186,7 @@ def test_estimates_are_those_of_the_audit(estimator, kind):
     random = np.random.default_rng(4)
     scores, labels, silos = random_data(random, 4)
     federation = fp.Federation.from_scores(scores, groups=labels, silos=silos, levels=5, kind=kind)
+    federation = replace(federation, score_range=(0.0, 1.0))
     method = fp.Method(estimator=estimator)
     found = magnitudes(federation, method, score_range=(0, 1))
     pairs = {pair.groups: pair for pair in fp.pairs(federation, method)}
