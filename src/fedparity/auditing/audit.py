@@ -81,7 +81,7 @@ def audit(
     --------
     >>> from fedparity.protocol.sketched_cell import SketchedCell
     >>> plan = Plan(
-    ...     title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2, review_level=0.01
+    ...     title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2, sketch="quantile"
     ... )
     >>> message = SiloSketch(
     ...     plan=plan.digest,

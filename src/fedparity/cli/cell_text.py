@@ -22,8 +22,10 @@ def numbers_words(sketch: SiloSketch) -> str:
     Examples
     --------
     >>> from fedparity.protocol.message import SiloSketch
-    >>> cells = [SketchedCell(group="A", count=40, values=[0.1, 0.5], mean_square=0.02, above=[17])]
-    >>> numbers_words(SiloSketch(plan="sha256:" + 64 * "0", silo="a", kind="mean", cells=cells))
+    >>> cell = SketchedCell(group="A", count=40, values=[0.1, 0.5], mean_square=0.02, above=[17])
+    >>> cells = [cell, SketchedCell.kept_back("B", "small")]
+    >>> plan = "sha256:" + 64 * "0"
+    >>> numbers_words(SiloSketch(plan=plan, silo="a", kind="mean", cells=cells, software="x 1"))
     '5 numbers: 1 count, 2 values, 1 mean square and 1 threshold count'
     """
     cells = [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]

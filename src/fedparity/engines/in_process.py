@@ -174,7 +174,7 @@ def simulate(
     ... }
     >>> result = simulate(table, silo="hospital", score="risk", group="sex", redraws=100)
     >>> result.silos_received, round(result.disparity.value, 4)
-    (('aurora', 'bayside'), 0.0809)
+    (('aurora', 'bayside'), 0.0808)
     """
     settings = Settings(
         levels=levels,

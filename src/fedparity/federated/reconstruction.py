@@ -265,9 +265,8 @@ def _match(
     held = np.add.reduceat((left**2 + right**2) / 6, layout.starts, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         shrink = np.sqrt(np.minimum(wanted / held, 1.0))
-    shrink = np.repeat(
-        np.where(np.isnan(mean_squares) | (held == 0), 1.0, shrink), layout.levels, axis=-1
-    )
+    shrink = np.where(np.isnan(mean_squares) | (held == 0), 1.0, shrink)
+    shrink = np.repeat(np.where(wanted == 0, 0.0, shrink), layout.levels, axis=-1)
     left *= shrink
     right *= shrink
 

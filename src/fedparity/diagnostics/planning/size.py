@@ -150,7 +150,7 @@ def plan_size(
     --------
     >>> plan = plan_size(error=0.25, replicates=50)
     >>> plan.levels, plan.levels_bound
-    (5, 2101)
+    (5, 1051)
     >>> plan.records < 1000 < plan.records_bound
     True
     """
