@@ -76,7 +76,7 @@ def test_a_whole_round_ends_in_an_answer():
     done = ok("audit", "plan.toml", "inbox", "--redraws", "50")
 
     assert "not seen: secure sum" in done.stdout
-    assert "Above the review level" in done.stdout
+    assert "above the review" in done.stdout
 
 
 @pytest.mark.usefixtures("folder")

@@ -32,7 +32,7 @@ def test_the_json_is_accepted_by_the_schema_and_read_again(result):
 
 
 def test_the_text_says_what_is_not_known(result):
-    text = audit_text(result)
+    text = audit_text(result, details=True)
 
     assert "not seen: secure sum" in text
     assert ("V_mix and V_bar are not known" in text) == (result.decomposition.v_mix is None)
