@@ -8,7 +8,7 @@ INSTALL := uv pip install --quiet --python $(BIN)/python
 else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test soak check lint types imports docs bench clean

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,8 @@ from fedparity.diagnostics.assessment import assess
 from fedparity.federated.pairs import pairs
 from fedparity.privacy.coarsening import allowed_levels
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.privacy.merging import merge_counts
+from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.sketches.kinds import Kind
 
 FloatArray = npt.NDArray[np.float64]
@@ -82,6 +83,18 @@ class World:
     minimum: int = 11
     conservative: bool = False
     """Where the sketch leaves more open than sampling, intervals may cover more often."""
+
+    @cached_property
+    def plan(self) -> fp.Plan:
+        """The plan that silos follow."""
+        return fp.Plan(
+            title=self.name,
+            groups=tuple(map(str, range(len(self.shares)))),
+            score_range=self.score_range,
+            score_step=1.0 if self.kind == "counts" else None,
+            levels=self.levels,
+            sketch=self.kind,
+        )
 
     @property
     def score_range(self) -> tuple[float, float]:
@@ -145,25 +158,34 @@ def sketch(
         cell = fp.Cell.from_scores(scores, levels=levels, kind=world.kind, weights=weights)
     else:
         cell = _by_order_statistics(law, count, levels, world.kind, random)
-    if not world.rules or world.kind == "counts":
-        return cell
-    return rounded(cell, world.score_range, 0.005 if world.kind == "mean" else 0.001)
+    return released(cell, world.plan) if world.rules else cell
 
 
-def rounded(cell: fp.Cell, score_range: tuple[float, float], share: float) -> fp.Cell:
-    """The cell as a silo releases it."""
-    values = round_values(cell.values, score_range, share)
-    square = cell.mean_square
-    if square is not None:
-        square += float(np.mean((values - cell.values) ** 2))
-    return fp.Cell(
-        count=cell.count,
-        values=values,
-        kind=cell.kind,
-        value_error=rounding_error(score_range, share),
-        mean_square=square,
-        effective=cell.effective,
-    )
+def released(cell: fp.Cell, plan: fp.Plan) -> fp.Cell:
+    """The cell as a silo releases it and the auditor reads it."""
+    effective = math.floor(cell.effective) if cell.effective != cell.count else None
+    sent = partial(fp.SketchedCell, group=plan.groups[0], count=cell.count, effective=effective)
+    if cell.masses is not None:
+        points = plan.score_points
+        records = np.zeros(points.size, np.int64)
+        records[np.searchsorted(points, cell.values)] = cell.masses
+        merged = merge_counts(points, records, plan.disclosure)
+        read = sent(values=merged.values, counts=merged.counts).to_cell(plan)
+    else:
+        values = round_values(cell.values, plan.score_range, plan.rounding)
+        square = cell.mean_square
+        if square is not None:
+            square = round_mean_square(
+                square + float(np.mean((values - cell.values) ** 2)),
+                values=values,
+                count=effective or cell.count,
+                score_range=plan.score_range,
+                rounding=plan.rounding,
+            )
+        read = sent(values=values, mean_square=square).to_cell(plan)
+    if read is None:
+        raise AssertionError
+    return read
 
 
 def _by_order_statistics(
@@ -365,6 +387,7 @@ def main() -> None:
     names = ["world", *COVERED, "p ≤ 0.05", "G too high", "corrected / truth"]
     text = "\n".join(
         [
+            f"{options.federations:,} federations per row.\n",
             f"| {' | '.join(names)} |",
             f"|---|{'---:|' * (len(names) - 1)}",
             *rows,

@@ -69,11 +69,11 @@ def make_table(
 
 
 @st.composite
-def audited_tables(draw: st.DrawFn, max_size: int = 60) -> tuple[Any, ...]:
-    """Draw the records of a few silos, in which both groups occur often enough to be released."""
+def audited_tables(draw: st.DrawFn, max_size: int = 60, groups: str = "AB") -> tuple[Any, ...]:
+    """Draw the records of a few silos, in which A and B occur often enough to be released."""
     values = draw(st.sampled_from([st.floats(0, 1), st.integers(0, 4).map(lambda i: i / 4)]))
     size = draw(st.integers(24, max_size))
     scores = draw(st.lists(values, min_size=size, max_size=size))
-    groups = draw(st.lists(st.sampled_from("AB"), min_size=size - 24, max_size=size - 24))
+    rest = draw(st.lists(st.sampled_from(groups), min_size=size - 24, max_size=size - 24))
     silos = draw(st.lists(st.sampled_from("xyz"), min_size=size - 24, max_size=size - 24))
-    return scores, ["A"] * 12 + ["B"] * 12 + groups, ["x"] * 24 + silos
+    return scores, ["A"] * 12 + ["B"] * 12 + rest, ["x"] * 24 + silos

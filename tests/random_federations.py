@@ -84,8 +84,23 @@ def rounded_cell(cell, random):
 
 
 def sketched(scores, labels, silos, random):
-    """The federation of the data, of any kind, with different k, exact or not."""
+    """The federation of the data, of both kinds, with different k, with ranks exact or not."""
+    kind = random.choice(["quantile", "mean"])
+    return _federation(scores, labels, silos, random, kind=kind)
+
+
+def disclosed(scores, labels, silos, random):
+    """The same of all kinds, with values and mean squares rounded or left out."""
     kind = random.choice(["quantile", "mean", "mean", "counts"])
+    federation = _federation(scores, labels, silos, random, kind=kind)
+    if federation.rank_errors.any():
+        return federation
+    return fp.Federation.from_cells(
+        {key: rounded_cell(cell, random) for key, cell in federation.cells.items()}
+    )
+
+
+def _federation(scores, labels, silos, random, *, kind):
     rank_error = 0.0 if kind == "counts" else float(random.choice([0.0, 0.0, 0.02, 0.1]))
     one_size = int(random.integers(1, 13))
     cells = {}
@@ -95,9 +110,7 @@ def sketched(scores, labels, silos, random):
         if rank_error:
             cells[silo, group] = inexact_cell(own, levels, kind, rank_error, random)
         else:
-            cells[silo, group] = rounded_cell(
-                fp.Cell.from_scores(own, levels=levels, kind=kind), random
-            )
+            cells[silo, group] = fp.Cell.from_scores(own, levels=levels, kind=kind)
     return fp.Federation.from_cells(cells)
 
 

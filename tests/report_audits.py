@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -14,6 +15,7 @@ from fedparity import audit
 from fedparity.auditing.result import AuditResult
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.frozen import FrozenMapping
+from fedparity.protocol.sketched_cell import SketchedCell
 
 LONG = "St. " + "Mary's and the Holy Redeemer " * 7
 NAMES = (
@@ -42,16 +44,21 @@ def synthetic(
     redraws: int = 60,
     missing: tuple[str, ...] = (),
     small: bool = False,
+    aside: tuple[Any, ...] = (),
+    steps: int = 0,
     **options: Any,
 ) -> AuditResult:
     """An audit of silos in which later groups score higher and are in later silos.
 
-    ``small`` makes one cell in five too small to be released.
+    ``small`` makes one cell in five too small to be released; no silo releases the groups of
+    ``aside``; scores are rounded to so many ``steps``, or not at all.
     """
     random = np.random.default_rng(seed)
     listed = names or tuple(f"silo {index + 1:04}" for index in range(silos))
     roster = {"silos": [*listed, *missing]} if missing else {}
-    plan = make_plan(groups=groups, **({"levels": 20, "review_level": 0.001} | roster | options))
+    plan = make_plan(
+        groups=(*groups, *aside), **({"levels": 20, "review_level": 0.001} | roster | options)
+    )
     messages = []
     for place, name in enumerate(listed):
         cells = []
@@ -61,7 +68,11 @@ def synthetic(
             if small and (place + rank) % 5 == 0 and place:
                 count = 4
             shift = gap * rank / (len(groups) - 1) + 1.2 * place / len(listed)
-            cells.append(make_cell(plan, group, random.beta(2 + shift, 4, count)))
+            scores = random.beta(2 + shift, 4, count)
+            cells.append(
+                make_cell(plan, group, np.round(scores * steps) / steps if steps else scores)
+            )
+        cells += [SketchedCell.kept_back(group, "small") for group in aside]
         messages.append(make_message(plan, name, cells))
     return audit(plan, messages, redraws=redraws)
 
@@ -70,35 +81,58 @@ RULES = Disclosure(minimum_cell=11, records_per_level=2, rounding=0.001)
 
 
 @cache
-def named_audits() -> dict[str, AuditResult]:
-    """One audit of each kind, by name."""
-    plain = synthetic()
-    return {
-        "above": plain,
-        "below": synthetic(review_level=0.5),
-        "inconclusive": synthetic(review_level=0.006),
-        "none": synthetic(review_level=None),
-        "one-silo": synthetic(1),
-        "order-1": synthetic(order=1, review_level=0.02),
-        "ten-groups": synthetic(6, groups=tuple(f"group {i}" for i in range(10))),
-        "names": with_line_break(synthetic(names=NAMES, groups=GROUPS)),
-        "intersections": synthetic(groups=(("F", "over 60"), ("M", "over 60"), ("F", "young"))),
-        "missing": synthetic(
-            8,
-            groups=("B", "A"),
-            missing=("Ivy Lane", "Jade <Hill>"),
-            small=True,
-            disclosure=RULES,
-            records=60,
-        ),
-        "bin-means": synthetic(sketch="mean", estimator="exact", disclosure=RULES),
-        "parity": synthetic(gap=0.0, seed=3),
-        "dp": with_guarantee(plain, mode="dp", epsilon=1.0, bins=256, unit="record"),
-        "secure": seen_only_as_a_sum(plain),
-        "unknown-terms": with_guarantee(
-            plain, mode="secure+dp", epsilon=0.5, future="<b>", flag=True, unset=None
-        ),
-    }
+def plain() -> AuditResult:
+    """The audit that most others vary."""
+    return synthetic()
+
+
+AUDITS: dict[str, Callable[[], AuditResult]] = {
+    "above": plain,
+    "below": lambda: synthetic(review_level=0.5),
+    "inconclusive": lambda: synthetic(review_level=0.15),
+    "none": lambda: synthetic(review_level=None),
+    "one-silo": lambda: synthetic(1),
+    "order-1": lambda: synthetic(order=1, review_level=0.02),
+    "ten-groups": lambda: synthetic(6, groups=tuple(f"group {i}" for i in range(10))),
+    "names": lambda: with_line_break(synthetic(names=NAMES, groups=GROUPS)),
+    "intersections": lambda: synthetic(
+        groups=(("F", "over 60"), ("M", "over 60"), ("F", "young"))
+    ),
+    "missing": lambda: synthetic(
+        8,
+        groups=("B", "A"),
+        missing=("Ivy Lane", "Jade <Hill>"),
+        small=True,
+        disclosure=RULES,
+        records=60,
+    ),
+    "quantiles": lambda: synthetic(sketch="quantile", estimator="grid", disclosure=RULES),
+    "squared": lambda: synthetic(review_level=0.005, review_unit="squared", thresholds=(0.3, 0.6)),
+    "grid": lambda: synthetic(
+        score_step=0.1,
+        steps=10,
+        thresholds=(0.5,),
+        favorable="below",
+        aside=("rare <b>",),
+        missing=("Ivy Lane",),
+        review_level=0.05,
+        review_unit="share",
+        disclosure=Disclosure(),
+    ).with_rates(tails=(0.5, 0.9)),
+    "parity": lambda: synthetic(gap=0.0, seed=3),
+    "dp": lambda: with_guarantee(plain(), mode="dp", epsilon=1.0, bins=256, unit="record"),
+    "secure": lambda: seen_only_as_a_sum(plain()),
+    "unknown-terms": lambda: with_guarantee(
+        plain(), mode="secure+dp", epsilon=0.5, future="<b>", flag=True, unset=None
+    ),
+}
+"""How one audit of each kind is made."""
+
+
+@cache
+def named_audit(name: str) -> AuditResult:
+    """The audit of a name, made once for all tests."""
+    return AUDITS[name]()
 
 
 def with_guarantee(result: AuditResult, **terms: Any) -> AuditResult:
@@ -120,7 +154,7 @@ def seen_only_as_a_sum(result: AuditResult) -> AuditResult:
         silo.update(dict.fromkeys(unknown), n=of_each, quantiles=of_each)
         silo.update(levels=dict.fromkeys(silo["n"], 0), note="not seen: secure sum")
     nothing = {"v_mix": None, "v_bar": None, "remainder": None}
-    document["decomposition"] = {**nothing, "lower": None, "upper": None, "intervals": nothing}
+    document["decomposition"] = {**nothing, "lower": None, "upper": None}
     parts = {"selection": None, "within": None}
     influences = [{"silo": silo, "influence": None} for silo in document["silos_received"]]
     document["attribution"] = {

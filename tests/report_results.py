@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.auditing.audit import audit
+from fedparity.auditing.parts import Compared, Verdicts
 from fedparity.auditing.result import AuditResult
+from fedparity.diagnostics.assessment import Verdict, verdict
 from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.protocol.sketched_cell import SketchedCell
 
 REDRAWS = 20
@@ -66,7 +69,7 @@ def result_of_silos(count: int, *, groups: int = 2, name: str = "silo") -> Audit
 @cache
 def weighted_result() -> AuditResult:
     """Counts that are weights, one of them whole."""
-    plan = make_plan(levels=2, review_level=0.01)
+    plan = make_plan(levels=2, review_level=0.01, sketch="quantile", estimator="grid")
     cells = [
         SketchedCell(group=group, count=count, values=[low, low + 0.3])
         for group, count, low in (("A", 400.5, 0.1), ("B", 599.5, 0.2))
@@ -109,13 +112,18 @@ def summed_result(*, parts: bool = False, order: int = 2) -> AuditResult:
         result = changed(result, "attribution", selection=None, within=None)
         terms = dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper"))
         result = changed(result, "decomposition", **terms)
-    warning = "7 rows without a score were dropped: no bound counts them."
+    warnings = (
+        AuditWarning(code="silos_dropped_out", text="1 of 4 silos dropped out: 'late'."),
+        AuditWarning(
+            code="rows_dropped", text="7 rows without a score were dropped: no bound counts them."
+        ),
+    )
     return dataclasses.replace(
         result,
         silos=silos,
         silos_missing=("late",),
         guarantee={"mode": "secure", "bins": 64, "rounding": 0, "seen": "sums over 3 silos"},
-        warnings=("1 of 4 silos dropped out: 'late'.", warning),
+        warnings=warnings,
     )
 
 
@@ -123,6 +131,42 @@ def changed(result: AuditResult, part: str, **values: Any) -> AuditResult:
     """The result with other values in one of its parts."""
     held = dataclasses.replace(getattr(result, part), **values)
     return dataclasses.replace(result, **{part: held})
+
+
+def judged(result: AuditResult, answered: Verdict, everyone: Verdict | None = None) -> AuditResult:
+    """The result with other verdicts; for all the same as among those who answered, if not given."""
+    verdicts = Verdicts(answered=answered, all=everyone or answered)
+    return changed(result, "disparity", verdict=verdicts)
+
+
+def with_worst(result: AuditResult, **values: Any) -> AuditResult:
+    """The result with other values of the worst pair."""
+    worst = dataclasses.replace(result.magnitudes.worst_pair, **values)
+    return changed(result, "magnitudes", worst_pair=worst)
+
+
+@cache
+def aside_result() -> AuditResult:
+    """Scores on a grid with rates at a threshold; one group is set aside, one silo is missing."""
+    plan = make_plan(
+        groups=("A", "B", "rare"),
+        score_range=(1.0, 10.0),
+        score_step=1,
+        thresholds=(5,),
+        favorable="below",
+        review_level=0.5,
+        disclosure={},
+        silos=["s0", "s1", "gone"],
+    )
+    random = np.random.default_rng(6)
+    messages = []
+    for silo in ("s0", "s1"):
+        draws = ((group, random.normal(4.2 + 1.6 * s, 2.2, 300)) for s, group in enumerate("AB"))
+        cells = [make_cell(plan, g, np.clip(np.round(scores), 1, 10)) for g, scores in draws]
+        messages.append(
+            make_message(plan, silo, [*cells, SketchedCell.kept_back("rare", "small")])
+        )
+    return measured(plan, messages).with_rates(tails=(0.5,))
 
 
 def with_parts(result: AuditResult, selection: Any, within: Any) -> AuditResult:
@@ -162,38 +206,65 @@ def _intervals(draw: st.DrawFn, values: st.SearchStrategy[float]) -> Interval:
 
 
 @st.composite
+def _estimates(draw: st.DrawFn) -> dict[str, Any]:
+    """The numbers of an estimate whose ranges nest as those of an audit do."""
+    ends = sorted(draw(st.tuples(*[_LENGTHS] * 6)))
+    value, corrected = draw(st.permutations(ends[2:4]))
+    outer = draw(st.sampled_from([ends[1:5:3], [ends[0], ends[5]]]))
+    return {
+        "value": value,
+        "corrected": corrected,
+        "interval": Interval(ends[1], ends[4]),
+        "combined": Interval(ends[0], ends[5]),
+        "certificate": Interval(ends[1], ends[4]),
+        "outer": Interval(*outer),
+    }
+
+
+@st.composite
 def results(draw: st.DrawFn) -> AuditResult:
     """Draw a result whose numbers are anything that an audit could find."""
     result = draw(
         st.sampled_from(
             [
                 plain_result(),
-                plain_result(order=1, sketch="mean", estimator="exact"),
+                plain_result(review_unit="squared"),
+                plain_result(review_unit="share"),
+                plain_result(review_unit="sd"),
+                plain_result(order=1, sketch="quantile", estimator="grid"),
                 plain_result(review_level=None),
                 incomplete_result(),
                 noisy_result(),
                 incomplete_result(order=1),
+                aside_result(),
                 result_of_silos(1),
                 result_of_silos(4, groups=10),
             ]
         )
     )
+    worst = result.magnitudes.worst_pair
+    pair = draw(_estimates())
+    low, high = result.plan.score_range
+    result = with_worst(
+        result,
+        **pair,
+        share_of_range=pair["corrected"] / (high - low),
+        higher=draw(st.sampled_from([*worst.groups, None])),
+    )
+    share = dataclasses.replace(result.magnitudes.location_share, value=draw(st.floats(0, 1)))
+    result = changed(result, "magnitudes", location_share=share)
+    found = draw(_estimates())
+    compared = _compared(result, found, draw(st.sampled_from([0.0, 0.5])))
     level = result.disparity.review_level
-    combined = draw(_intervals(_LENGTHS))
-    if level is None:
-        verdict = "none"
-    elif combined.lower > level:
-        verdict = "above"
-    else:
-        verdict = "below" if combined.upper <= level else "inconclusive"
     result = changed(
         result,
         "disparity",
-        value=draw(_LENGTHS),
-        interval=draw(_intervals(_LENGTHS)),
-        combined=combined,
+        **found,
+        compared=compared,
         p_value=draw(st.integers(1, 21)) / 21,
-        verdict=verdict,
+        verdict=Verdicts(
+            answered=verdict(compared.answered, level), all=verdict(compared.all, level)
+        ),
     )
     silos = tuple(
         silo
@@ -201,9 +272,22 @@ def results(draw: st.DrawFn) -> AuditResult:
         else dataclasses.replace(
             silo,
             disparity=draw(_LENGTHS),
+            wasserstein=draw(_LENGTHS),
             interval=draw(st.none() | _intervals(_LENGTHS)),
         )
         for silo in result.silos
     )
     parts = [(draw(_SIGNED), draw(_intervals(_SIGNED))) for _ in range(2)]
     return with_parts(dataclasses.replace(result, silos=silos), *parts)
+
+
+def _compared(result: AuditResult, disparity: dict[str, Any], wider: float) -> Compared:
+    """What the review level speaks of, as the numbers of the estimates have it."""
+    worst, (low, high) = result.magnitudes.worst_pair, result.plan.score_range
+    unit = {"share": high - low, "sd": 0.7}.get(result.disparity.review_unit, 1.0)
+    value, ends = worst.corrected, worst.combined
+    if result.disparity.review_unit == "squared":
+        value, ends = disparity["corrected"], disparity["combined"]
+    answered = Interval(ends.lower / unit, ends.upper / unit)
+    everyone = Interval(max(0.0, answered.lower - wider), answered.upper + wider)
+    return Compared(value=value / unit, answered=answered, all=everyone)

@@ -169,7 +169,7 @@ def cells(
     """Draw what a silo may release for a group: a count and k values that do not decrease."""
     size = draw(sizes)
     drawn = draw(st.lists(values, min_size=size, max_size=size))
-    return Cell(count=draw(counts), values=sorted(drawn), kind=kind)
+    return atoms(count=draw(counts), values=sorted(drawn), kind=kind)
 
 
 @st.composite
@@ -212,10 +212,15 @@ def federations(
     kind = draw(kinds)
     return Federation.from_cells(
         {
-            key: Cell(count=mass, values=sorted(islice(flat, k)), kind=kind)
+            key: atoms(count=mass, values=sorted(islice(flat, k)), kind=kind)
             for key, mass, k in zip(held, masses, ks, strict=True)
         }
     )
+
+
+def atoms(**fields: Any) -> Cell:
+    """Return a cell that holds nothing but its values: bin means without anything around them."""
+    return Cell(**fields, mean_square=0.0 if fields["kind"] == "mean" else None)
 
 
 def several(draw: st.DrawFn, each: st.SearchStrategy[Any], number: int) -> list[Any]:

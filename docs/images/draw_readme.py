@@ -30,14 +30,14 @@ def main() -> None:
     answer = measured()
     mpl.rcParams.update({"svg.hashsalt": "fedparity", "font.size": 11, "svg.fonttype": "path"})
     figure, ax = plt.subplots(figsize=(7.6, 2.9), layout="constrained")
-    whole = answer["disparity"]["value"]
+    whole = answer["magnitudes"]["worst_pair"]["corrected"]
     names = [silo["silo"] for silo in answer["silos"]]
-    alone = [silo["disparity"] for silo in answer["silos"]]
+    alone = [silo["wasserstein"] for silo in answer["silos"]]
     ax.barh(names, alone, color=DARK, height=0.55)
     ax.barh(["all together"], [whole], color=ACCENT, height=0.55)
     for row, value in enumerate([*alone, whole]):
-        ax.annotate(f"{value:.3f}", (value, row), (5, 0), textcoords="offset points", va="center")
-    share = answer["attribution"]["selection"] / whole
+        ax.annotate(f"{value:.2f}", (value, row), (5, 0), textcoords="offset points", va="center")
+    share = answer["attribution"]["selection"] / answer["disparity"]["value"]
     ax.annotate(
         f"{share:.0%} of it: who is treated where",
         (whole, len(names)),
@@ -49,7 +49,7 @@ def main() -> None:
     )
     ax.invert_yaxis()
     ax.set_xlim(0, 1.12 * whole)
-    ax.set_xlabel("disparity between groups A and B (0: identical score distributions)")
+    ax.set_xlabel("score points between groups A and B (0: identical score distributions)")
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     ax.set_title("No hospital sees it alone", loc="left", fontweight="bold", color=DARK)

@@ -20,6 +20,7 @@ __all__ = [
     "Assessment",
     "Attribution",
     "AuditResult",
+    "AuditWarning",
     "Bracket",
     "BudgetError",
     "Cell",
@@ -52,6 +53,7 @@ __all__ = [
     "LengthAssessment",
     "LocalAudit",
     "MagnitudeError",
+    "Magnitudes",
     "MassError",
     "MasterBound",
     "MessageError",
@@ -116,6 +118,7 @@ __all__ = [
     "likely_master_bound",
     "linear_disparity",
     "local_audits",
+    "magnitudes",
     "master_bound",
     "midpoints",
     "mixture",
@@ -150,6 +153,7 @@ _HOMES = {
     "diagnostics.intervals": "Interval",
     "diagnostics.ks_distance": "ks_distance",
     "diagnostics.local": "LocalAudit local_audits",
+    "diagnostics.magnitudes": "Magnitudes magnitudes",
     "diagnostics.master_bound": "MasterBound likely_master_bound master_bound",
     "diagnostics.planning.detection": "DetectableDisparity detectable_disparity",
     "diagnostics.planning.privacy": "PrivacyPlan plan_privacy",
@@ -158,6 +162,7 @@ _HOMES = {
     "diagnostics.pooled_rates": "TailReport scoring_rates tail_rates",
     "diagnostics.rates": "GroupRate Ratio Sampled",
     "diagnostics.thresholds": "ThresholdReport at_threshold",
+    "diagnostics.warning": "AuditWarning",
     "engines.in_process": "simulate",
     "errors": (
         "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
@@ -226,6 +231,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.intervals import Interval
     from fedparity.diagnostics.ks_distance import ks_distance
     from fedparity.diagnostics.local import LocalAudit, local_audits
+    from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
     from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
     from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
     from fedparity.diagnostics.planning.privacy import PrivacyPlan, plan_privacy
@@ -234,6 +240,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
     from fedparity.diagnostics.rates import GroupRate, Ratio, Sampled
     from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
+    from fedparity.diagnostics.warning import AuditWarning
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (
         AnsweredError,

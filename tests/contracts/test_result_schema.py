@@ -3,6 +3,7 @@
 import json
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
@@ -26,9 +27,28 @@ def incomplete():
 
 
 def intersections():
-    plan = make_plan(groups=((1, True), (2, False)), levels=2)
+    plan = make_plan(groups=((1, True), (2, False)), levels=2, sketch="quantile")
     cells = [SketchedCell(group=group, count=20.5, values=[0.1, 0.2]) for group in plan.groups]
     return plan, [make_message(plan, "only", cells)]
+
+
+def counts():
+    plan = make_plan(score_step=0.25, thresholds=[0.5], disclosure={})
+    scores, groups, silos = make_table(2)
+    return plan, make_messages(plan, np.round(scores * 4) / 4, groups, silos)
+
+
+def without_limit():
+    """Scores do not vary within groups."""
+    plan = make_plan(score_step=0.5, review_level=0.1, review_unit="sd")
+    return plan, make_messages(
+        plan, np.repeat([0.0, 1.0], 50), np.repeat(["A", "B"], 50), ["s"] * 100
+    )
+
+
+def set_aside():
+    plan = make_plan(groups=("A", "B", "C"), disclosure={}, silos=["s0", "s1", "s2", "gone"])
+    return plan, make_messages(plan, *make_table(1))
 
 
 def of_a_table(silos=3, **options):
@@ -38,6 +58,13 @@ def of_a_table(silos=3, **options):
 
 KINDS = {
     "default rules": lambda: of_a_table(disclosure={}, review_level=0.01),
+    "a share of the range": lambda: of_a_table(review_level=0.01, review_unit="share"),
+    "deviations": lambda: of_a_table(review_level=0.01, review_unit="sd"),
+    "squared": lambda: of_a_table(review_level=0.01, review_unit="squared"),
+    "thresholds": lambda: of_a_table(thresholds=[0.3, 0.5], favorable="below"),
+    "counts": counts,
+    "deviations without limit": without_limit,
+    "a group set aside": set_aside,
     "order 1": lambda: of_a_table(order=1, estimator="exact"),
     "bin means, trimmed": lambda: of_a_table(sketch="mean", estimator="exact", trim=0.05),
     "one silo": lambda: of_a_table(silos=1),
@@ -53,7 +80,7 @@ def test_the_schema_is_one():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_results_of_every_kind_are_valid(kind):
-    result = audit(*KINDS[kind](), redraws=20)
+    result = audit(*KINDS[kind](), redraws=20).with_rates(thresholds=[0.4], tails=[0.5])
 
     assert list(VALIDATOR.iter_errors(json.loads(result.to_json()))) == []
 
@@ -84,5 +111,6 @@ def test_the_schema_refuses_what_the_reader_refuses():
         assert not VALIDATOR.is_valid(shorter)
     assert not VALIDATOR.is_valid({**document, "surprise": 1})
     assert not VALIDATOR.is_valid(
-        {**document, "disparity": {**document["disparity"], "verdict": "pass"}}
+        {**document, "disparity": {**document["disparity"], "verdict": "above"}}
     )
+    assert not VALIDATOR.is_valid({**document, "warnings": ["careful"]})

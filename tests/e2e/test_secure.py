@@ -10,6 +10,8 @@ from tests.e2e.test_audit import write
 
 import fedparity as fp
 
+pytestmark = pytest.mark.slow
+
 SILOS = ("aurora", "bayside", "cedar", "dune")
 COLUMNS = ("--score", "risk", "--group", "sex")
 

@@ -4,8 +4,6 @@ import pytest
 from benchmarks.rate_coverage import MOST, Tail, Threshold, run
 from tests.tiers import count
 
-pytestmark = pytest.mark.sampled
-
 REPLICATES = count(quick=100, all=200, soak=2000)
 EXACT = [
     Threshold("tenths", (0.1, 0.08), (100, 100)),
@@ -22,6 +20,7 @@ CAUTIOUS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", EXACT, ids=lambda world: world.name)
 def test_intervals_of_counted_rates_cover_as_often_as_they_say(world):
     row = run(world, REPLICATES)
@@ -31,6 +30,7 @@ def test_intervals_of_counted_rates_cover_as_often_as_they_say(world):
         assert tally.interval[0] <= MOST
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("world", CAUTIOUS, ids=lambda world: world.name)
 def test_intervals_cover_at_least_as_often_as_they_say(world):
     assert run(world, REPLICATES).holds

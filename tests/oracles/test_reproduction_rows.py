@@ -113,8 +113,11 @@ def test_workers_change_no_bit():
 def test_terms_are_those_of_the_public_functions(allocated):
     regime, data, silos = allocated
     drawn = draw_terms(Population(data), Drawing(replicates=2, seed=0), title="x")
-    federation = fp.Federation.from_scores(data.scores, groups=data.codes, silos=silos, levels=100)
-    terms, parts = fp.decompose(federation), fp.attribute(federation)
+    federation = fp.Federation.from_scores(
+        data.scores, groups=data.codes, silos=silos, levels=100, kind="quantile"
+    )
+    grid = fp.Method(estimator="grid")
+    terms, parts = fp.decompose(federation, grid), fp.attribute(federation, grid)
 
     expected = [
         *(terms.v_mix, terms.v_bar, terms.remainder),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.strategies import (
+    atoms,
     federations,
     few_levels,
     half,
@@ -177,7 +178,7 @@ def test_a_silo_cut_in_two_alike_changes_nothing(federation, method, one, two, d
 
 def counted(cell, count):
     """The same sketch with another count, if one is given."""
-    return Cell(count=cell.count if count is None else count, values=cell.values, kind=cell.kind)
+    return atoms(count=cell.count if count is None else count, values=cell.values, kind=cell.kind)
 
 
 @half
@@ -216,7 +217,7 @@ def test_values_repeated_say_the_same(federation, method, times):
     method = replace(method, levels=method.levels or federation.max_levels)
     other = rebuilt(
         federation,
-        lambda _, __, cell: Cell(
+        lambda _, __, cell: atoms(
             count=cell.count, values=np.repeat(cell.values, times), kind=cell.kind
         ),
     )
@@ -230,7 +231,7 @@ def test_answers_do_not_see_a_common_shift(federation, method, shift):
     """Scores counted from another origin, without rounding, are equally far from each other."""
     other = rebuilt(
         federation,
-        lambda _, __, cell: Cell(count=cell.count, values=cell.values + shift, kind=cell.kind),
+        lambda _, __, cell: atoms(count=cell.count, values=cell.values + shift, kind=cell.kind),
     )
 
     assert numbers(other, method) == nearly(numbers(federation, method), other, method)
@@ -243,7 +244,7 @@ def test_answers_follow_the_unit_of_the_scores(federation, method, factor):
     """G and V are in the unit of the scores to the power p, H in that unit: |c|^p and |c|."""
     other = rebuilt(
         federation,
-        lambda _, __, cell: Cell(count=cell.count, values=factor * cell.values, kind=cell.kind),
+        lambda _, __, cell: atoms(count=cell.count, values=factor * cell.values, kind=cell.kind),
     )
     expected = {
         name: value * (factor if name == "heterogeneity" else factor**method.order)

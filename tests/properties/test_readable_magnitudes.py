@@ -2,19 +2,19 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pytest
 from tests.oracles.record_magnitudes import record_magnitudes
-from tests.random_federations import random_data, sketched, with_hidden
+from tests.random_federations import disclosed, random_data, with_hidden
 from tests.tiers import count
 
 import fedparity as fp
 from fedparity.diagnostics.magnitudes import magnitudes
 from fedparity.federated.estimate import estimate
 
-CASES = count(quick=20, all=40, soak=5_000)
+CASES = count(quick=10, all=25, soak=5_000)
 """Random federations of the longest test; a soak test asks for more."""
 EXACT = fp.Method(estimator="exact")
 
@@ -61,7 +61,7 @@ def test_the_magnitudes_of_the_raw_data_never_leave_their_bounds():
     for seed in range(CASES):
         random = np.random.default_rng((seed, 7))
         scores, labels, silos = random_data(random, most_groups=6 if seed % 10 == 0 else 4)
-        federation = sketched(scores, labels, silos, random)
+        federation = disclosed(scores, labels, silos, random)
         found = magnitudes(federation, EXACT, score_range=(0, 1))
 
         assert_contains(found, record_magnitudes(scores.tolist(), labels.tolist()))
@@ -72,17 +72,46 @@ def test_unseen_records_do_not_take_magnitudes_out_of_their_bounds():
     for seed in range(CASES):
         random = np.random.default_rng((seed, 8))
         scores, labels, silos = random_data(random)
-        federation = sketched(scores, labels, silos, random)
+        federation = disclosed(scores, labels, silos, random)
         everyone, groups, most, total = with_hidden(scores, labels, federation, random)
         found = magnitudes(federation, EXACT, score_range=(0, 1), unseen=most, unseen_total=total)
 
         assert_contains(found, record_magnitudes(everyone.tolist(), groups))
 
 
+@pytest.mark.parametrize("kind", ["counts", "mean"])
+@pytest.mark.parametrize("counts", [(30, 3, 0, 3), (30, 3, 3, 3), (5, 5, 2, 5), (3, 12, 6, 4)])
+def test_every_split_of_hidden_records_between_the_ends(counts, kind):
+    """A group at the bottom, one at both ends, and a few records of either at either end.
+
+    In a small group one of them counts for more than in a large one.
+    """
+    of_a, of_b, at_top, hidden = counts
+    scores = [0.0] * of_a + [0.0] * (of_b - at_top) + [1.0] * at_top
+    groups = ["a"] * of_a + ["b"] * of_b
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=[1] * len(scores), levels=of_b, kind=kind
+    )
+    found = magnitudes(
+        federation,
+        EXACT,
+        score_range=(0, 1),
+        unseen={"a": math.inf, "b": math.inf},
+        unseen_total=hidden,
+    )
+    ends = [("a", 0.0), ("a", 1.0), ("b", 0.0), ("b", 1.0)]
+    for size in range(hidden + 1):
+        for split in combinations_with_replacement(ends, size):
+            everyone = [*scores, *(place for _, place in split)]
+            truth = record_magnitudes(everyone, [*groups, *(group for group, _ in split)])
+
+            assert_contains(found, truth)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e7, 1e8, -1e8, 1e12])
 def test_a_large_offset_does_not_take_them_out_either(offset):
-    for seed in range(CASES // 4):
+    for seed in range(CASES // 3):
         random = np.random.default_rng((seed, 9))
         scores, labels, silos = random_data(random)
         moved = scores + offset
@@ -133,7 +162,7 @@ def test_burdens_follow_from_distances():
     """A squared burden is the mean squared distance to all groups, less the disparity."""
     for seed in range(CASES):
         random = np.random.default_rng((seed, 12))
-        federation = sketched(*random_data(random, 6), random)
+        federation = disclosed(*random_data(random, 6), random)
         found = magnitudes(federation, EXACT, score_range=(0, 1))
         squares = {frozenset(pair.groups): pair.distance.value**2 for pair in found.pairs}
         disparity = found.points.value**2

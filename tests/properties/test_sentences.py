@@ -6,14 +6,25 @@ import pytest
 from hypothesis import given
 from tests.report_results import results
 
+from fedparity.plots.headline import headline_of
 from fedparity.report import sentences
 from fedparity.report.numbers import amount, number, percent, stated, told_apart
 from fedparity.report.sentences.alone import above_alone, comparable
 from fedparity.report.sentences.answers import noise_could_explain
-from fedparity.report.verdicts import verdict_words
+from fedparity.report.tables import all_rates
+from fedparity.report.verdicts import VERDICTS, verdict_words
 
 OF_ONE_RESULT = (
-    *("headline", "size", "how_large", "how_certain", "seen_alone", "why", "chance"),
+    *(
+        "in_points",
+        "points_range",
+        "size",
+        "how_large",
+        "how_certain",
+        "seen_alone",
+        "why",
+        "chance",
+    ),
     *("explain_decomposition", "explain_attribution", "explain_laws", "explain_accuracy"),
     *("explain_alone", "explain_influence", "explain_privacy", "levels_words"),
 )
@@ -25,6 +36,10 @@ CONSTANTS = ("Algorithm 1", "0 means", "For order 1", "at most 2√", "k midpoin
 def all_sentences(result):
     yield from (getattr(sentences, name)(result) for name in OF_ONE_RESULT)
     yield from sentences.what_is_missing(result)
+    yield from (words for _, words in sentences.two_verdicts(result))
+    for rates in all_rates(result):
+        yield sentences.rates_heading(rates) + "."
+        yield sentences.reading_rates(rates, result)
 
 
 def numbers_of(document):
@@ -42,53 +57,121 @@ def derived(result):
     """Numbers that follow from the result: shares, differences, and counts of what it lists."""
     low, high = result.plan.score_range
     whole = result.disparity.value
-    yield from (pair.wasserstein / (high - low) for pair in result.pairs)
     if whole > 0:
         yield from (
             part / whole for part in (result.attribution.selection, result.attribution.within)
         )
+    yield (result.disparity.review_level or 0) * 100
     yield result.guarantee["rounding"] * (high - low)
-    yield len(result.groups) * (result.plan.levels + 1)
+    points = 1 + round((high - low) / (result.plan.score_step or high - low))
+    above = len(result.plan.thresholds)
+    for values in (result.plan.levels, result.plan.levels + 1, 2 * points):
+        yield len(result.groups) * (1 + values + above)
+    yield from (
+        each.rate.upper - each.rate.lower for rates in all_rates(result) for each in rates.groups
+    )
     yield sum(silo.rows_dropped for silo in result.silos)
     yield len(result.silos_received) + len(result.silos_missing)
-    yield from range(1 + max(len(result.silos) * len(result.groups), 100))
+    yield from range(1 + max(len(result.silos) * (len(result.groups) + 1), 100))
 
 
 def forms_of(value, level):
     """All ways in which a report may write a number."""
     forms = {number(value), stated(value), percent(value).removesuffix(" %"), amount(value)}
-    forms.add(number(abs(value)))
+    forms |= {number(abs(value)), number(value, 2)}
     return forms if level is None else forms | {told_apart(value, level)}
 
 
 @given(results())
 def test_the_headline_says_the_verdict_and_no_other(result):
     """The words above, below, inconclusive stand there if and only if the verdict is that."""
-    text = sentences.headline(result)
+    text = sentences.in_points(result)
     said = {
         "above": "above the review level" in text,
         "below": "below the review level" in text,
         "inconclusive": "inconclusive at the review level" in text,
         "none": "names no review level" in text,
     }
+    found = result.disparity.verdict
 
-    assert [word for word, is_there in said.items() if is_there] == [result.disparity.verdict]
-    assert number(result.disparity.value)[:4] in text or result.disparity.value == 0
+    assert [word for word, is_there in said.items() if is_there] == [found.answered]
+    assert ("among the silos that answered" in text) == (found.answered != found.all)
+    assert f"{number(result.magnitudes.worst_pair.corrected, 2)} point" in text
 
 
 @given(results())
-def test_a_headline_above_never_shows_the_number_of_the_level(result):
-    """A value that is not the level never looks like it."""
-    level = result.disparity.review_level
-    shown = NUMBER.findall(sentences.headline(result).partition("disparity of ")[2])
+def test_the_headline_names_the_higher_group_only_if_means_are_most_of_it(result):
+    """And never where noise could explain all of it."""
+    worst, text = result.magnitudes.worst_pair, sentences.direction(result)
+    level = result.magnitudes.location_share.value >= 0.5
+    named = worst.higher is not None and level and not noise_could_explain(result)
 
-    assert level is None or (shown[0] == shown[1]) == (result.disparity.value == level)
+    assert ("higher than" in text) == named
+    if named:
+        lower = next(group for group in worst.groups if group != worst.higher)
+        start = text.replace(" scores ", " ").split()
+        assert start[0] == worst.higher
+        assert f"higher than {lower} (" in text
+    assert ("spread, not in level" in text) == (not named and not noise_could_explain(result))
+
+
+@given(results())
+def test_both_verdicts_are_named_with_whom_they_hold_for(result):
+    """Each has its own shape, word and range; none without a review level."""
+    told, found = sentences.two_verdicts(result), result.disparity.verdict
+    if result.disparity.review_level is None:
+        assert told == ()
+        return
+
+    (first, answered), (second, everyone) = told
+
+    assert (first, second) == (VERDICTS[found.answered].shape, VERDICTS[found.all].shape)
+    assert answered.startswith(f"Among the silos that answered: {found.answered}")
+    assert everyone.startswith(f"For all, whatever the missing ones hold: {found.all}")
+
+
+@given(results())
+def test_an_end_of_a_verdict_never_looks_like_the_level_unless_it_is(result):
+    """A number beyond the level is told apart from it."""
+    found = result.disparity
+    if found.review_level is None or found.review_unit == "share":
+        return
+    for (_, words), ends in zip(
+        sentences.two_verdicts(result), (found.compared.answered, found.compared.all), strict=True
+    ):
+        level, low, high = NUMBER.findall(words.replace("G₂", ""))
+
+        assert (low == level) == (ends.lower == found.review_level)
+        assert (high == level) == (ends.upper == found.review_level)
+
+
+@given(results())
+def test_whoever_is_left_out_is_named_first(result):
+    """Groups set aside and silos that sent nothing, before all else that is missing."""
+    told = sentences.left_out(result)
+
+    assert sentences.what_is_missing(result)[: len(told)] == told
+    assert len(told) == len(result.set_aside) + bool(result.silos_missing)
+    assert not set(told) & set(sentences.what_weakens(result))
+
+
+@given(results())
+def test_rates_say_the_answer_and_no_other(result):
+    """Below, at least, or undetermined, as the result has it; for all only where some are missing."""
+    for rates in all_rates(result):
+        text = sentences.reading_rates(rates, result)
+        beyond = f"For all, whatever the missing ones hold: {rates.all}."
+        words = text.replace(beyond, "")
+
+        assert (beyond in text) != sentences.is_complete(result)
+        for answer in ("below four fifths", "at least four fifths", "undetermined"):
+            assert (answer in words) == (rates.four_fifths == answer)
 
 
 @given(results())
 def test_every_number_of_a_sentence_is_one_of_the_result(result):
     """A sentence computes nothing: its numbers are written forms of the JSON's."""
-    level = result.disparity.review_level
+    level = headline_of(result).level or result.disparity.review_level
     held = {*numbers_of(result.to_dict()), *derived(result)}
     allowed = set().union(*(forms_of(value, level) for value in held))
 
@@ -147,17 +230,18 @@ def test_noise_is_named_exactly_where_it_could_explain_the_result(result):
 @given(results())
 def test_what_silos_see_alone_is_counted_right(result):
     """No silo is said to be above the level unless its value is, and none is left out."""
-    level, text = result.disparity.review_level, sentences.seen_alone(result)
-    alone = [silo.disparity for silo in comparable(result)]
-    clear, seeming = above_alone(result)
+    shown, text = headline_of(result), sentences.seen_alone(result)
+    alone = [getattr(silo, shown.alone) for silo in comparable(result)]
+    if len(result.silos_received) == 1:
+        return
 
-    if len(result.silos_received) > 1:
-        assert number(max(alone))[:4] in text
-    if level is not None:
-        assert len(clear) + len(seeming) >= sum(value > level for value in alone)
-        assert all(silo.interval.lower > level for silo in clear)
-        none_is = "No silo alone is above" in text
-        assert none_is == (not clear and not seeming) or len(result.silos_received) == 1
+    assert number(max(alone))[:4] in text
+    assert text.count("counts chance too") == 1
+    bar = shown.found.corrected if shown.level is None else shown.level
+    many = sum(value >= bar if shown.level is None else value > bar for value in alone)
+    start = "No silo" if not many else "All" if many == len(alone) > 1 else f"{many} of"
+    assert text.startswith(f"{start} ")
+    assert shown.level is None or len(above_alone(result)) == many
 
 
 @given(results())
@@ -171,12 +255,13 @@ def test_words_of_judgement_are_not_used(result):
 
 @given(results())
 def test_sentences_end_and_start_as_sentences_do(result):
-    """Each starts with a capital or a number, ends with a period, and holds no double space."""
+    """Each starts with a capital, a number or a name, ends with a period, has no double space."""
+    aside = [f"{each.group}: " for each in result.set_aside]
     for text in (*all_sentences(result), verdict_words(result) + "."):
         if text == sentences.size(result):
             continue
         assert text.endswith(".")
-        assert text[0].isupper() or text[0].isdigit() or text.startswith("k = ")
+        assert text[0].isupper() or text[0].isdigit() or text.startswith(("k = ", *aside))
         assert "  " not in text
         assert ".." not in text
         assert " ." not in text
@@ -188,7 +273,7 @@ def test_order_1_knows_no_square_and_no_remainder(result):
     text = " ".join(all_sentences(result))
     first = result.plan.order == 1
 
-    assert ("squared score points" in text) != first
+    assert ("squared score points" in sentences.how_certain(result)) != first
     assert ("R is the interaction" in text) != first
     assert ("triangle inequality" in text) == first
     assert ("G₂" in text) != first

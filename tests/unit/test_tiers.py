@@ -139,12 +139,15 @@ def counting_without_a_marker(module):
     """The tests that name a count of their file, or count themselves, and say so nowhere."""
     imported = re.search(r"from tests\.tiers import .*\bcount\b", ast.unparse(module))
     counts = {"count"} if imported else set()
+    of_all = ""
     for each in module.body:
-        if isinstance(each, ast.Assign) and counts & set(names_in(each.value)):
-            counts.update(names_in(each.targets[0]))
+        if isinstance(each, ast.Assign):
+            of_all += ast.unparse(each.value) if "pytestmark" in names_in(each) else ""
+            if counts & set(names_in(each.value)):
+                counts.update(names_in(each.targets[0]))
     for each in module.body:
         if isinstance(each, ast.FunctionDef) and each.name.startswith("test_"):
-            said = " ".join(map(ast.unparse, each.decorator_list))
+            said = " ".join([of_all, *map(ast.unparse, each.decorator_list)])
             used = {name for part in each.body for name in names_in(part)}
             if counts & used and not re.search(r"sampled|soak|given", said):
                 yield each.name

@@ -90,9 +90,14 @@ def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:
     if plan.privacy is not None:  # histograms all have the plan's bins
         return ""
     levels = [cell.levels for message in messages for cell in message.cells if cell.levels]
-    coarser = [k for k in levels if k < plan.levels]
+    coarser = [k for k in levels if k < plan.most_values]
     if not coarser:
         return ""
+    if plan.sketch == "counts":
+        return (
+            f"{len(coarser):,} of {len(levels):,} cells have counts of several scores joined, the "
+            f"coarsest {min(coarser)} for {plan.most_values} scores: the rules ask for it."
+        )
     return (
         f"{len(coarser):,} of {len(levels):,} cells have fewer than {plan.levels} levels, "
         f"the smallest {min(coarser)}: the rules cut them."

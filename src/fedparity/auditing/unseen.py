@@ -118,7 +118,7 @@ def _known(withheld: Sequence[str], most: float, silos: int, missing: Sequence[s
     elif most:
         words.append(f"no record in {silos:,} silos")
     if missing:
-        words.append(f"{len(missing):,} silos sent nothing")
+        words.append(f"{len(missing):,} silo{'' if len(missing) == 1 else 's'} sent nothing")
     if not most:
         words.append("no silo has a record of it")
     elif math.isfinite(most):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain
 
-from fedparity.auditing.parts import Bounded, InDeviations, PairResult
+from fedparity.auditing.parts import Bounded, InDeviations, PairResult, SiloResult
 from fedparity.auditing.result import AuditResult
-from fedparity.cli.fitting import cut, left, right, wrapped
+from fedparity.cli.fitting import cut, left, right, width_of, wrapped
 from fedparity.cli.silo_lines import silo_lines
 from fedparity.cli.threshold_text import distances_text, tail_text, threshold_text
 from fedparity.diagnostics.intervals import Interval
+from fedparity.laws.labels import Group
 from fedparity.report.numbers import amount, counted, number, percent, share_of, span
 from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.answers import chance, size
@@ -33,7 +35,7 @@ __all__ = ["audit_text"]
 
 _SHOWN = 8
 """Groups and pairs; the JSON has them all."""
-_LABEL = 15
+_LABEL, _LONGEST_LABEL = 15, 28
 _SAID_FIRST = frozenset({"group_set_aside", "silos_missing", "silos_dropped_out"})
 """Codes of the warnings that stand at the top, not among the others."""
 
@@ -89,10 +91,12 @@ def _missing(result: AuditResult, width: int) -> list[str]:
 
 
 def _groups(result: AuditResult, width: int) -> list[str]:
+    shown = [group_words(each.group) for each in result.groups[:_SHOWN]]
+    names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_LABEL)
     columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
-    lines = [f"{left('Group', _LABEL + 2)}{columns}"]
+    lines = [f"{left('Group', names + 2)}{columns}"]
     lines += [
-        f"  {left(group_words(each.group), _LABEL)}{right(amount(each.n), 12)}"
+        f"  {left(group_words(each.group), names)}{right(amount(each.n), 12)}"
         f"{right(percent(each.share), 9)}{right(number(each.mean), 11)}"
         for each in result.groups[:_SHOWN]
     ]
@@ -117,7 +121,7 @@ def _pairs(result: AuditResult, width: int) -> list[str]:
 
 
 def _pair(pair: PairResult, result: AuditResult, width: int) -> list[str]:
-    first, second = (cut(group_words(group), _LABEL) for group in pair.groups)
+    first, second = (cut(group_words(group), _LONGEST_LABEL) for group in pair.groups)
     words = (
         f"{first} and {second}: {number(pair.corrected)} points apart "
         f"({span(pair.interval)}, {percent(result.confidence)} interval), means by "
@@ -152,13 +156,23 @@ def _sources(result: AuditResult, width: int) -> list[str]:
 
 
 def _withheld(result: AuditResult, width: int) -> list[str]:
-    silos = [silo for silo in result.silos if silo.withheld]
+    aside = {each.group for each in result.set_aside}
+    silos = [silo for silo in result.silos if silo.withheld.keys() - aside]
     if not silos:
         return []
-    notes = "; ".join(f"{silo.silo}: {silo.note}" for silo in silos[:_SHOWN])
+    notes = "; ".join(f"{silo.silo}: {_reasons(silo, aside)}" for silo in silos[:_SHOWN])
     more = len(silos) - _SHOWN
     rest = f"; and {counted(more, 'more silo')}" if more > 0 else ""
     return ["Withheld", *wrapped(f"{notes}{rest}.", width, first="  ")]
+
+
+def _reasons(silo: SiloResult, aside: Collection[Group]) -> str:
+    """Why cells were withheld, but for those of groups that were set aside altogether."""
+    return ", ".join(
+        f"{group_words(group)} ({reason})"
+        for group, reason in silo.withheld.items()
+        if group not in aside
+    )
 
 
 def _warnings(result: AuditResult, width: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+from fedparity.cli.cell_text import numbers_text, numbers_words
 from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
 from fedparity.cli.plan_words import group_words
 from fedparity.privacy.ledger import Ledger
@@ -17,17 +18,19 @@ from fedparity.releasing.release import Release
 
 __all__ = ["dry_run_text", "release_summary", "written_text"]
 
+_COLUMNS_OF_A_TERMINAL = 80
 _LONGEST_LABEL = 20
 _COLUMNS = (("count", 11), ("levels", 7), ("lowest", 10), ("median", 10), ("highest", 10))
 
 
-def dry_run_text(release: Release, plan: Plan, width: int = 80) -> str:
+def dry_run_text(release: Release, plan: Plan, width: int = _COLUMNS_OF_A_TERMINAL) -> str:
     """Return all that would leave, what would not, and which rules decided so."""
     sketch = release.sketch
     lines = [
         *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
         "",
         *_table(sketch, width),
+        *numbers_text(sketch, plan, width),
         "",
         *wrapped(_size_words(sketch), width),
         f"digest  {sketch.digest}",
@@ -44,7 +47,7 @@ def written_text(release: Release, output: str, ledger: Ledger | None) -> str:
     """Return what was written, and what to do with it."""
     sketch = release.sketch
     kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
-    lines = [f"wrote {output}", f"  {_size_words(sketch)}"]
+    lines = [f"wrote {output}", *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  ")]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"ledger {kept}"]
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
@@ -85,6 +88,8 @@ def _numbers(cell: SketchedCell | HistogramCell) -> list[str]:
     count = "-" if cell.count is None else f"{cell.count:,.12g}"
     if cell.values is None:
         return [count, "-", "-", "-", "-"]
+    if isinstance(cell, SketchedCell) and cell.counts is not None:
+        return [count, f"{cell.levels:,}", "-", "-", "-"]
     middle = cell.values[(cell.levels - 1) // 2]
     shown = (number(float(value), 6) for value in (cell.values[0], middle, cell.values[-1]))
     return [count, f"{cell.levels:,}", *shown]
@@ -99,15 +104,11 @@ def _status(cell: SketchedCell | HistogramCell) -> str:
 
 
 def _size_words(sketch: SiloSketch) -> str:
-    counts = sum(cell.count is not None for cell in sketch.cells)
-    values = sum(cell.levels for cell in sketch.cells)
     signed = "signed" if sketch.signature else "not signed"
-    words = (
-        f"{counts + values:,} numbers ({counted(counts, 'count')} and {counted(values, 'value')})"
-    )
+    words = numbers_words(sketch)
     if sketch.rows_dropped:
-        words += f", {counted(sketch.rows_dropped, 'row')} without a score left out"
-    return f"{words}, {len(sketch.to_bytes()):,} bytes, {signed}"
+        words += f"; {counted(sketch.rows_dropped, 'row')} without a score left out"
+    return f"{words}; {len(sketch.to_bytes()):,} bytes, {signed}"
 
 
 def _rules(release: Release, plan: Plan, width: int) -> list[str]:
@@ -117,9 +118,12 @@ def _rules(release: Release, plan: Plan, width: int) -> list[str]:
         wrapped(f"{group_words(group)}: {reason}", width, first="  - ", rest="    ")
         for group, reason in _reasons(release)
     ]
-    if plan.disclosure.rounding:
-        step = plan.disclosure.rounding * (plan.score_range[1] - plan.score_range[0])
-        found.append([f"  - all values are rounded to steps of {number(step)}"])
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
+        words = f"all values are rounded to steps of {number(step)}"
+        if plan.sketch == "mean":
+            words += ", and mean squares to steps that follow from it"
+        found.append(wrapped(words, width, first="  - ", rest="    "))
     return [*lines, *chain.from_iterable(found or [["  - none"]])]
 
 

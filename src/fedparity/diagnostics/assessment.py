@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
+from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -33,6 +34,7 @@ from fedparity.federated.estimate import estimate
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.pairs import Pair, pairs
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 
 __all__ = [
@@ -51,6 +53,8 @@ _TINY = 1e-300
 
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
 """Where a disparity lies with respect to a review level, as far as the errors tell."""
+_IN_TAILS = 4
+"""Redraws that an interval must leave outside, for its ends to be told by them."""
 Bounds: TypeAlias = Certificate | Interval
 """A lower and an upper end that the raw data's number cannot leave."""
 
@@ -240,28 +244,55 @@ def assess_pairs(
 ) -> tuple[PairAssessment, ...]:
     """Return the distance of every two groups with its errors, alone and for all pairs at once.
 
-    All at once by Bonferroni's inequality: each pair gets its part of the error probability.
+    All at once by Bonferroni's inequality: each pair gets its part of the error probability. Of many
+    pairs that part is smaller than redraws can tell; then the interval of the largest confidence that
+    they can tell is stretched around the estimate as that of a normal variable would be. Near zero a
+    distance is not like one: its interval starts at zero unless it is larger, next to its noise, than the
+    largest of all pairs is where there is nothing to measure.
     ``inside`` is the share of a squared distance that the reconstruction leaves open.
     """
     together = 1 - (1 - confidence) / len(found)
+    told = max(confidence, min(together, 1 - _IN_TAILS / (1 + len(draws.values))))
+    stretch = _deviations(together) / _deviations(told)
+    least = _beyond_noise(draws.null, confidence)
     assessed = []
     for place, pair in enumerate(found):
         own = Draws(*(column[..., place] for column in vars(draws).values()))
         power = pair.wasserstein**order
         alone, at_once = (
             assess_length(power, own, level, order, inside=inside * power)
-            for level in (confidence, together)
+            for level in (confidence, told)
         )
+        corrected = alone.corrected ** (1 / order)
+        ends = _rooted(at_once.interval, pair.wasserstein, order)
         assessed.append(
             PairAssessment(
                 groups=pair.groups,
                 value=pair.wasserstein,
-                corrected=alone.corrected ** (1 / order),
+                corrected=corrected,
                 interval=_rooted(alone.interval, pair.wasserstein, order),
-                simultaneous=_rooted(at_once.interval, pair.wasserstein, order),
+                simultaneous=Interval(
+                    max(0.0, corrected - stretch * (corrected - ends.lower))
+                    if pair.wasserstein**order > least[place]
+                    else 0.0,
+                    corrected + stretch * (ends.upper - corrected),
+                ),
             )
         )
     return tuple(assessed)
+
+
+def _beyond_noise(null: FloatArray, confidence: float) -> FloatArray:
+    """How large the power of each distance must be to be no noise, for all pairs at once."""
+    mean = null.mean(axis=0)
+    largest = np.max(np.divide(null, mean, out=np.zeros_like(null), where=mean > 0), axis=1)
+    least: FloatArray = mean * np.quantile(largest, confidence, method="higher")
+    return least
+
+
+def _deviations(confidence: float) -> float:
+    """How many standard deviations an interval of a normal variable reaches to each side."""
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _rooted(interval: Interval, value: float, order: int) -> Interval:
@@ -281,12 +312,16 @@ def part_intervals(
     """Return the intervals of the two parts of a disparity, which add up to it.
 
     The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
-    as skewed as the disparity is. ``inside`` is what the sketches leave open of each part.
+    as skewed as the disparity is. A part is a difference of squares, each of which noise enlarges; so the
+    interval of the smaller one holds zero unless the part is larger than the disparity that noise
+    alone would show. ``inside`` is what the sketches leave open of each part.
     """
     values = {"selection": parts.selection, "within": parts.within}
     smaller, larger = sorted(values, key=lambda name: abs(values[name]))
     own, open_ = draws[smaller], 0.0 if inside is None else inside[smaller]
     lower, upper = basic_interval(values[smaller], float(own.base), own.values, confidence)
+    if abs(values[smaller]) <= np.quantile(draws["disparity"].null, confidence):
+        lower, upper = min(lower, 0.0), max(upper, 0.0)
     interval = Interval(lower - open_, upper + open_)
     found = {
         smaller: interval,

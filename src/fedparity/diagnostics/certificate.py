@@ -9,7 +9,6 @@ from itertools import combinations
 import numpy as np
 
 from fedparity.diagnostics.convex_order import least_from_tangents, most_from_coupling
-from fedparity.diagnostics.envelopes import group_envelopes
 from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.diagnostics.potentials import least_from_potentials
@@ -80,7 +79,7 @@ def certify(
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
     unseen_total : float, optional
         At most so many further records exist of all groups together: what public totals leave,
-        whichever groups it belongs to.
+        whichever groups it belongs to. Without ``unseen`` they may be of any.
 
     Raises
     ------
@@ -232,6 +231,5 @@ def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float
 
 def _envelope_table(evidence: Evidence, trim: float) -> QuantileTable:
     """The quantile functions of all lower (even rows) and upper laws (odd rows)."""
-    envelopes = group_envelopes(evidence.federation, evidence.range, evidence.unseen_records)
-    laws = [law for envelope in envelopes for law in envelope]
+    laws = [law for envelope in evidence.envelopes for law in envelope]
     return common_refinement(laws, trim=trim)

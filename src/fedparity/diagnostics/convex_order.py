@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.diagnostics.envelopes import mean_envelopes
 from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.federated.federation import Federation
@@ -106,8 +105,8 @@ def most_from_coupling(evidence: Evidence, order: int) -> float:
     nearer :math:`\beta_s` is to one half.
     """
     federation, shares = evidence.federation, evidence.shares
-    envelopes = mean_envelopes(federation, evidence.range, evidence.unseen_records)
-    widths, values = common_refinement([law for envelope in envelopes for law in envelope])
+    laws = [law for envelope in evidence.envelopes_of_means for law in envelope]
+    widths, values = common_refinement(laws)
     boxes = values[0::2], values[1::2]
     _, of_means = integrated_extremes(widths, boxes, shares, order, evidence.newcomers)
     weights = np.clip(0.5, shares / (1 + evidence.total), shares)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from fedparity.diagnostics.checks import check_score_range
+from fedparity.diagnostics.envelopes import Envelope, group_envelopes, mean_envelopes
 from fedparity.diagnostics.extremes import NOBODY, Newcomers
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
@@ -49,6 +51,8 @@ class Evidence:
     ) -> Evidence:
         """Return what is known, with options checked.
 
+        A total alone leaves open which groups its records are of.
+
         Raises
         ------
         OptionError
@@ -57,8 +61,10 @@ class Evidence:
         """
         low, high = checked_range(federation, score_range)
         seen = float(federation.counts.sum())
-        most = np.minimum(checked_unseen(federation, unseen) / seen, _WITHOUT_LIMIT)
         limit = math.inf if unseen_total is None else _checked_total(unseen_total) / seen
+        if not unseen and unseen_total is not None:
+            unseen = dict.fromkeys(federation.groups, math.inf)
+        most = np.minimum(checked_unseen(federation, unseen) / seen, _WITHOUT_LIMIT)
         total = min(float(most.sum()), limit)
         return cls(
             federation=_from_zero(federation, low, high),
@@ -96,9 +102,23 @@ class Evidence:
         """How records that nobody saw can change the shares of the groups."""
         return Newcomers(self.unseen_share, self.extra > 0) if self.total else NOBODY
 
-    @property
+    @cached_property
+    def envelopes(self) -> list[Envelope]:
+        """Two laws for each group, between which its scores lie."""
+        return group_envelopes(self.federation, self.range, self.unseen_records)
+
+    @cached_property
+    def envelopes_of_means(self) -> list[Envelope]:
+        """The same with all records moved to the means of their bins, where these are exact."""
+        if not self.exact_means:
+            return self.envelopes
+        return mean_envelopes(self.federation, self.range, self.unseen_records)
+
+    @cached_property
     def as_if_complete(self) -> Evidence:
         """The same evidence of the records seen alone."""
+        if not self.total:
+            return self
         return replace(self, extra=np.zeros_like(self.extra), total=0.0)
 
     def between(self, first: int, second: int) -> Evidence:

@@ -24,6 +24,7 @@ from fedparity.functionals.disparity import spread
 __all__ = ["LeftOpen", "left_open"]
 
 _OF_STAIRCASE = 0.05
+_TINY = 1e-300
 
 
 class LeftOpen(NamedTuple):
@@ -36,14 +37,14 @@ class LeftOpen(NamedTuple):
 def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]) -> LeftOpen:
     """Return how far measures of other reconstructions are from those of the one that is used.
 
-    Counts leave nothing open. The laws through quantiles are those of the redraws; their
-    estimates read the staircase.
+    Counts leave nothing open but for those that were merged, which may lie on both sides of where they
+    are put. The laws through quantiles are those of the redraws; their estimates read the staircase.
     """
-    if federation.kind == "counts":
-        return LeftOpen(0.0, 0.0)
     staircase = _measures(federation, method, reconstruct=False)
+    if federation.kind == "counts":
+        return _of_merged_counts(federation, method, staircase)
     if federation.kind == "quantile":
-        base = LeftOpen(*(float(draws[name].base) for name in LeftOpen._fields))
+        base = [float(draws[name].base) for name in LeftOpen._fields]
         return LeftOpen(*(abs(a - b) for a, b in zip(staircase, base, strict=True)))
     used = _measures(federation, method, reconstruct=True)
     plain = replace(federation, mean_squares=np.full(federation.levels.size, np.nan))
@@ -54,6 +55,33 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
             for here, there, rough in zip(used, other, staircase, strict=True)
         )
     )
+
+
+def _of_merged_counts(federation: Federation, method: Method, put: LeftOpen) -> LeftOpen:
+    """How far the measures are from those of records on both sides of where they are put."""
+    if not federation.value_errors.any():
+        return LeftOpen(0.0, 0.0)
+    apart = _measures(_on_both_sides(federation), method, reconstruct=False)
+    disparity = abs(put.disparity - apart.disparity)
+    # Distribution functions hardly tell the two apart, quantile functions do.
+    share = disparity / max(put.disparity, _TINY)
+    return LeftOpen(
+        disparity, max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
+    )
+
+
+def _on_both_sides(federation: Federation) -> Federation:
+    """Half of the records of every merged count as low as they may be, half of them as high."""
+    cells = {}
+    for label, cell in federation.cells.items():
+        reach = np.broadcast_to(cell.value_error, cell.levels)
+        masses = np.ones(cell.levels) if cell.masses is None else cell.masses
+        values = np.concatenate((cell.values - reach, cell.values + reach))
+        order = np.argsort(values, kind="stable")
+        cells[label] = replace(
+            cell, values=values[order], masses=np.tile(masses, 2)[order], value_error=0.0
+        )
+    return Federation.from_cells(cells, groups=federation.groups)
 
 
 def _measures(federation: Federation, method: Method, *, reconstruct: bool) -> LeftOpen:

@@ -26,7 +26,6 @@ from fedparity.diagnostics.certificate import (
     bounds_of_disparity,
     bounds_of_distance,
 )
-from fedparity.diagnostics.envelopes import Envelope, group_envelopes, mean_envelopes
 from fedparity.diagnostics.extremes import integrated_extremes
 from fedparity.diagnostics.knowledge import Evidence
 from fedparity.diagnostics.potentials import Pieces, pieces_of
@@ -288,16 +287,11 @@ class _Known:
 
 def _mean_bounds(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     """Bounds of the group means: those of the two laws between which each group lies."""
-    envelopes = _envelopes_of_means(evidence)
+    envelopes = evidence.envelopes_of_means
     slack = _ROUNDING * evidence.width
     low = np.array([envelope.lower.mean for envelope in envelopes]) - slack
     high = np.array([envelope.upper.mean for envelope in envelopes]) + slack
     return low, high
-
-
-def _envelopes_of_means(evidence: Evidence) -> list[Envelope]:
-    of = mean_envelopes if evidence.exact_means else group_envelopes
-    return of(evidence.federation, evidence.range, evidence.unseen_records)
 
 
 def _bounds_within(evidence: Evidence) -> tuple[float, float]:
@@ -430,8 +424,8 @@ def _curve_burdens(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         away = np.array([math.sqrt(_most_square(group)) for group in pieces_of(evidence)])
         moves = (1 - 2 * shares) * away + float(np.sum(shares * away))
         return np.maximum(burdens - moves, 0.0) ** 2, (burdens + moves) ** 2
-    envelopes = group_envelopes(evidence.federation, evidence.range, evidence.unseen_records)
-    widths, values = common_refinement([law for envelope in envelopes for law in envelope])
+    laws = [law for envelope in evidence.envelopes for law in envelope]
+    widths, values = common_refinement(laws)
     low, high = values[0::2], values[1::2]
     weights = shares[:, None]
     least = low - (np.sum(weights * high, axis=0) - weights * (high - low))
@@ -473,8 +467,7 @@ def _cramer_index(evidence: Evidence, read: _Read) -> Bracket:
     between = float(np.sum(widths * around_mean(values, read.shares[:, None], 2)))
     pooled = np.sum(read.shares[:, None] * values, axis=0)
     whole = float(np.sum(widths * pooled * (1 - pooled)))
-    envelopes = group_envelopes(evidence.federation, evidence.range, evidence.unseen_records)
-    upper, lower = zip(*envelopes, strict=True)  # lower scores have higher cdfs
+    upper, lower = zip(*evidence.envelopes, strict=True)  # lower scores have higher cdfs
     widths, values = cdf_table([*lower, *upper])
     low, high = np.split(values, 2)
     return _share(

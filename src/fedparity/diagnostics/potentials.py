@@ -9,15 +9,14 @@ Potentials :math:`\phi_s(x) + \psi_s(b) \le |x - b|^p` with :math:`\sum_s \alpha
 for the targets contribute :math:`\sum_s \alpha_s E[\psi_s(B) \mid s] = E \sum_s \alpha_s \psi_s(B) = 0`.
 The bound is linear in the records. That is what makes it hold where some were not seen.
 
-**Unseen records**, at most :math:`h_s` in units of all that was seen. Let :math:`n_s = \alpha_s` be what
-was seen, and drop the cost of the unseen records, which is not negative. The targets of all records of a
-group have the common law :math:`\mu`; those of its unseen ones some law :math:`\kappa_s`. So the
-targets of the records seen contribute
-:math:`\sum_s (n_s + h_s) \int \psi_s d\mu - \sum_s h_s \int \psi_s d\kappa_s = \sum_s h_s (\int \psi_s d\mu
-- \int \psi_s d\kappa_s)`, at least minus :math:`\sum_s h_s` times the range of :math:`\psi_s`. Hence
+**Unseen records**, :math:`h_s` in units of all that was seen. Drop their cost, which is not negative. The
+targets of all records of a group have the common law :math:`\mu`, those seen :math:`\mu_s` and those unseen
+:math:`\kappa_s`, with :math:`(\alpha_s + h_s) \mu = \alpha_s \mu_s + h_s \kappa_s`. So the targets of the
+records seen contribute :math:`\sum_s \alpha_s \int \psi_s d(\mu_s - \mu) = \sum_s \alpha_s h_s / (\alpha_s +
+h_s) \int \psi_s d(\mu_s - \kappa_s)`, since :math:`\sum_s \alpha_s \psi_s = 0`. Hence
 
 .. math:: (1 + \sum_s h_s) G_p \ge \sum_s \alpha_s \int \phi_s \, d\nu_s
-          - \sum_s h_s (\max \psi_s - \min \psi_s).
+          - \sum_s \frac{\alpha_s h_s}{\alpha_s + h_s} (\max \psi_s - \min \psi_s).
 
 **Which potentials.** For p = 2 take non-decreasing maps :math:`x_s(b) = b + D_s(b)` from targets to scores
 with :math:`\sum_s \alpha_s D_s = 0`: then :math:`\psi_s' = -2 D_s` and :math:`\phi_s'(x_s(b)) = 2 D_s(b)`,
@@ -41,14 +40,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.diagnostics.convex_order import (
+    Bins,
     bins_of,
     dual_signs,
     mean_curves,
     variance_inside,
 )
-from fedparity.diagnostics.envelopes import Envelope, group_envelopes, mean_envelopes
 from fedparity.diagnostics.extremes import closest
 from fedparity.diagnostics.knowledge import Evidence
+from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
@@ -59,6 +59,7 @@ _BIN_COUNTS = (8, 32, 128)
 """Numbers of level bins of the reference curves; each gives a valid bound, the best is kept."""
 _SCALES = (0.999, 0.9)
 """Parts of the deviations that are tried; below one, maps increase and curvatures are finite."""
+_TINY = 1e-300
 _APART = 1e-9
 """Knots nearer to each other than this, relative to the range, count as one."""
 
@@ -155,12 +156,9 @@ class _Reference(NamedTuple):
 def least_from_potentials(evidence: Evidence, order: int) -> float:
     """Return a lower bound of the disparity of all records, seen and unseen."""
     pieces = pieces_of(evidence)
-    envelopes = (mean_envelopes if evidence.exact_means else group_envelopes)(
-        evidence.federation, evidence.range, evidence.unseen_records
-    )
     best = 0.0
     for bins in _BIN_COUNTS:
-        reference = _reference(envelopes, evidence, bins, order)
+        reference = _reference(evidence, bins, order)
         for scale in _SCALES:
             best = max(best, _bound(reference, scale, pieces, evidence, order))
     return best / (1 + evidence.total)
@@ -181,16 +179,16 @@ def _bound(
         value += float(evidence.shares[group]) * _least_integral(scores, pieces[group])
         if evidence.total:
             variations[group] = targets.variation(evidence.width)
-    return value - _dearest(variations, evidence.extra, evidence.total)
+    return value - _dearest(variations, evidence)
 
 
-def _reference(envelopes: list[Envelope], evidence: Evidence, bins: int, order: int) -> _Reference:
+def _reference(evidence: Evidence, bins: int, order: int) -> _Reference:
     """How the groups differ, over equal bins of levels, in the closest laws that are possible.
 
     Where rounding or unseen records may have made a difference, potentials had better be flat.
     Any curves will do that do not decrease.
     """
-    lower, upper = (list(laws) for laws in zip(*envelopes, strict=True))
+    lower, upper = (list(laws) for laws in zip(*evidence.envelopes_of_means, strict=True))
     shares = evidence.shares
     nearest = closest(mean_curves(lower, bins), mean_curves(upper, bins), shares, order)
     curves = np.maximum.accumulate(nearest, axis=1)
@@ -217,18 +215,16 @@ def _potentials(
 
 def pieces_of(evidence: Evidence) -> list[Pieces]:
     """The records of each group: bins where their means are known, else parts of the envelope."""
-    groups = range(evidence.shares.size)
-    if evidence.exact_means:
-        return [_bins_of_group(evidence, group) for group in groups]
-    nothing = np.zeros(evidence.shares.size)
+    if not evidence.exact_means:
+        return [_pieces_between(*envelope) for envelope in evidence.as_if_complete.envelopes]
+    bins, inside = bins_of(evidence), variance_inside(evidence)
     return [
-        _pieces_between(*envelope)
-        for envelope in group_envelopes(evidence.federation, evidence.range, nothing)
+        _bins_of_group(evidence.federation, group, bins, inside)
+        for group in range(evidence.shares.size)
     ]
 
 
-def _bins_of_group(evidence: Evidence, group: int) -> Pieces:
-    federation, bins = evidence.federation, bins_of(evidence)
+def _bins_of_group(federation: Federation, group: int, bins: Bins, inside: FloatArray) -> Pieces:
     cells = np.flatnonzero(federation.group_of == group)
     own = slice(federation.offsets[cells[0]], federation.offsets[cells[-1] + 1])
     sizes = federation.levels[cells]
@@ -244,7 +240,7 @@ def _bins_of_group(evidence: Evidence, group: int) -> Pieces:
         squares=(bins.variances + bins.errors**2)[own],
         cells=np.repeat(np.arange(cells.size), sizes),
         least=weights * np.fmax(stated - errors, 0.0),
-        most=weights * np.fmin(stated + errors, variance_inside(evidence)[cells] + rounding),
+        most=weights * np.fmin(stated + errors, inside[cells] + rounding),
     )
 
 
@@ -283,9 +279,15 @@ def _least_integral(potential: _Potential, pieces: Pieces) -> float:
     return float(np.sum(pieces.masses * least) + np.sum(bend * spread))
 
 
-def _dearest(prices: FloatArray, limits: FloatArray, total: float) -> float:
-    """The most that ``total`` can cost, at most ``limits`` of each at these ``prices``."""
-    order = np.argsort(-prices)
-    before = np.cumsum(limits[order]) - limits[order]
-    taken = np.clip(total - before, 0.0, limits[order])
-    return float(np.sum(prices[order] * taken))
+def _dearest(prices: FloatArray, evidence: Evidence) -> float:
+    r"""An upper bound of :math:`\sum_s p_s \alpha_s h_s / (\alpha_s + h_s)` over all unseen records.
+
+    At most ``extra`` of each group and ``total`` of all. For any :math:`\lambda \ge 0` the sum is at
+    most its maximum less :math:`\lambda \sum_s h_s`, group by group, plus :math:`\lambda` times the total.
+    """
+    shares, prices = evidence.shares[:, None], prices[:, None]
+    multipliers = np.concatenate(([0.0], float(prices.max()) * np.geomspace(1e-3, 1.0, 60)))
+    best = shares * (np.sqrt(prices / np.maximum(multipliers, _TINY)) - 1)
+    taken = np.clip(best, 0.0, evidence.extra[:, None])
+    gains = prices * shares * taken / (shares + taken) - multipliers * taken
+    return float(np.min(np.sum(gains, axis=0) + multipliers * evidence.total))

@@ -252,14 +252,16 @@ class _SketchResampler:
                 bounds=federation.score_range,
             )
             return _Laws.of(shapes, self.layout, federation.mean_squares)
+        # Of mean squares that rounding leaves open the largest: too much noise is the safe side.
+        squares = federation.mean_squares + federation.mean_square_errors
         shapes = mean_shapes(
             federation.values,
             self.layout,
-            mean_squares=federation.mean_squares,
+            mean_squares=squares,
             value_error=self.error,
             bounds=federation.score_range,
         )
-        return _Laws.of(shapes, self.layout, federation.mean_squares)
+        return _Laws.of(shapes, self.layout, squares)
 
     def _null_laws(self) -> _Laws:
         """The laws of the cells if every group had the pooled law."""
@@ -462,7 +464,7 @@ class _CountsResampler:
 
         own = summed(counts, groups, number)
         totals = own.sum(axis=2)
-        shares = totals / totals.sum(axis=1, keepdims=True)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _TINY)
         if not (details and self.details):
             return Mixtures(shares, own, None, None)
         of_cell = np.add.reduceat(counts, federation.offsets[:-1], axis=1)

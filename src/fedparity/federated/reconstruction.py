@@ -27,6 +27,8 @@ __all__ = ["BinCuts", "BinShapes", "CellLayout", "mean_shapes", "quantile_shapes
 
 _STEEPEST = 3.0
 """Two straight lines hold a mean between a quarter and three quarters of the way."""
+_NEAREST = 0.2
+"""An outer bin begins no nearer to either mean than this part of the way between them."""
 IntArray = npt.NDArray[np.int64]
 
 
@@ -118,6 +120,7 @@ def mean_shapes(
     gaps[..., :-1] = (means[..., 1:] - means[..., :-1]) / 2
     left, right = np.empty_like(gaps), gaps
     left[..., 1:] = gaps[..., :-1]
+    _lean(left, right, layout)
     left[..., first], right[..., last] = right[..., first], left[..., last]
     known = ~np.isnan(mean_squares)
     alone = layout.levels == 1
@@ -219,6 +222,25 @@ def _part_means(shapes: BinShapes, parts: int) -> FloatArray:
     return values.reshape(*values.shape[:-2], -1)
 
 
+def _lean(left: FloatArray, right: FloatArray, layout: CellLayout) -> None:
+    """Let an outer bin begin nearer to its neighbor, the more so the faster gaps grow.
+
+    Gaps grow where tails are thin. An outer bin of an exponential tail begins at the part
+    :math:`d / (d + D)` of the way to its mean, with D this gap and d the one before; of a uniform law
+    halfway.
+    """
+    wide = layout.levels > 2
+    sides = (
+        (layout.ends[wide], -1, left, right),
+        (layout.starts[wide], 1, right, left),
+    )
+    for outer, inwards, own, other in sides:
+        gap, before = own[..., outer], own[..., outer + inwards]
+        part = np.divide(before, gap + before, out=np.full_like(gap, 0.5), where=gap > 0)
+        part = np.clip(part, _NEAREST, 1 - _NEAREST)
+        own[..., outer], other[..., outer + inwards] = 2 * gap * (1 - part), 2 * gap * part
+
+
 def _trim(left: FloatArray, right: FloatArray) -> None:
     """Shorten the longer side of a bin whose mean two straight lines could not hold."""
     np.minimum(right, _STEEPEST * left, out=right)
@@ -264,5 +286,14 @@ def _spread_ties(values: FloatArray, layout: CellLayout, value_error: float) -> 
     following[..., :-1] = new[..., 1:]
     end = np.minimum.accumulate(np.where(following, places, size)[..., ::-1], axis=-1)[..., ::-1]
     within = (2 * (places - start) + 1) / (end - start + 1) - 1
-    spread: FloatArray = values + value_error * within
+    before = np.take_along_axis(values, np.maximum(start - 1, 0), axis=-1)
+    after = np.take_along_axis(values, np.minimum(end + 1, size - 1), axis=-1)
+    cell_start = np.repeat(layout.starts, layout.levels)
+    cell_end = np.repeat(layout.ends, layout.levels)
+    # No farther than halfway to the next value: rounding may have moved less than it is said to.
+    down = np.where(
+        start > cell_start, np.minimum((values - before) / 2, value_error), value_error
+    )
+    up = np.where(end < cell_end, np.minimum((after - values) / 2, value_error), value_error)
+    spread: FloatArray = values + within * np.where(within < 0, down, up)
     return spread

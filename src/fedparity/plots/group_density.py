@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fedparity.auditing.result import AuditResult
 from fedparity.plots.display import WIDTH, Display, canvas
-from fedparity.plots.group_lines import Line, draw_lines, group_lines, name_in_key
+from fedparity.plots.group_lines import Line, draw_lines, group_lines, has_steps, name_in_key
 from fedparity.plots.limits import score_limits, score_units
 from fedparity.plots.numbers import number
 from fedparity.plots.style import MUTED, dress
@@ -34,7 +34,8 @@ class GroupDensityDisplay(Display):
 
     Between two of the result's quantiles the mass is spread evenly; where they are equal it stands
     in the bin of that score. Shares are averaged over three neighboring bins, and no finer detail
-    is drawn, since the sketches do not hold it.
+    is drawn, since the sketches do not hold it. Where scores lie on a public grid, its points have
+    bars instead.
     """
 
     @classmethod
@@ -52,27 +53,76 @@ class GroupDensityDisplay(Display):
             Of a new figure, in inches.
         """
         units = score_units(result)
-        low, high = score_limits(result, units)
         curves = group_lines(result, units)
-        edges = np.linspace(low, high, _bins(curves) + 1)
-        lines = [_density(line, edges) for line in curves]
         with canvas(ax, width, 0.42 * width + 0.2) as axes:
             dress(axes, grid="x")
-            axes.set_xlim(low, high)
-            axes.set_ylim(0, 1.08 * max(float(line.y.max()) for line in lines))
-            for line in lines:
-                if len(lines) <= 3:
-                    axes.fill_between(
-                        line.x, line.y, color=line.style.color, alpha=0.08, linewidth=0
-                    )
-            draw_lines(axes, lines)
-            _name(axes, lines, width - 0.9)
+            if has_steps(result):
+                _draw_bars(axes, curves, _grid_edges(result, units), units)
+            else:
+                _draw_curves(axes, curves, score_limits(result, units), units, width)
             axes.set_xlabel(units.label("score"))
-            axes.set_ylabel("share of group in a bin")
-            _say_how(axes, edges, units)
             axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g} %")
             axes.yaxis.set_major_locator(_few_ticks())
         return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+
+
+def _draw_curves(
+    ax: Axes, curves: list[Line], limits: tuple[float, float], units: Units, width: float
+) -> None:
+    """Lines through the shares of bins, for scores that may lie anywhere."""
+    edges = np.linspace(*limits, _bins(curves) + 1)
+    lines = [_density(line, edges) for line in curves]
+    ax.set_xlim(*limits)
+    ax.set_ylim(0, 1.08 * max(float(line.y.max()) for line in lines))
+    if len(lines) <= 3:
+        for line in lines:
+            ax.fill_between(line.x, line.y, color=line.style.color, alpha=0.08, linewidth=0)
+    draw_lines(ax, lines)
+    _name(ax, lines, width - 0.9)
+    ax.set_ylabel("share of group in a bin")
+    _say_how(ax, edges, units)
+
+
+def _draw_bars(ax: Axes, curves: list[Line], edges: FloatArray, units: Units) -> None:
+    """A bar per group and point of the grid, side by side; of many, per few points."""
+    step = float(edges[1] - edges[0])
+    room = 0.84 * step / len(curves)
+    ax.set_xlim(edges[0], edges[-1])
+    for place, curve in enumerate(curves):
+        shares = np.diff(_mass_below(curve.x, curve.y, edges))
+        starts = edges[:-1] + 0.08 * step + place * room
+        ax.bar(
+            starts,
+            shares,
+            width=room,
+            align="edge",
+            color=curve.style.color,
+            linewidth=0,
+            zorder=2,
+            label=curve.name or "_rest",
+            gid=curve.at,
+        )
+    ax.set_ylim(bottom=0)
+    name_in_key(ax, curves, by_median=False, bars=True)
+    ax.set_ylabel("share of group")
+    ax.set_title(
+        f"per {number(step * units.size)} of the score",
+        loc="right",
+        fontsize=8,
+        color=MUTED,
+        pad=3,
+    )
+
+
+def _grid_edges(result: AuditResult, units: Units) -> FloatArray:
+    """Edges half a step beside the points of the public grid; of many points, of every few."""
+    low, high = result.plan.score_range
+    step = result.plan.score_step or high - low
+    points = 1 + round((high - low) / step)
+    together = -(-points // _MOST_BINS)
+    bars = -(-points // together)
+    edges = low - step / 2 + step * together * np.arange(bars + 1)
+    return units.places(edges)
 
 
 def _few_ticks() -> Locator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ __all__ = [
     "center_line",
     "draw_lines",
     "group_lines",
+    "has_steps",
     "name_in_key",
     "name_lines",
     "shade_between",
@@ -84,14 +85,31 @@ def center_line(result: AuditResult, units: Units) -> Line:
     )
 
 
-def draw_lines(ax: Axes, lines: Sequence[Line]) -> None:
-    """Draw the curves, those without a name below the others."""
+def has_steps(result: AuditResult) -> bool:
+    """Return whether scores lie on a public grid, so that nothing is between its points."""
+    return result.plan.score_step is not None
+
+
+def draw_lines(
+    ax: Axes,
+    lines: Sequence[Line],
+    *,
+    steps: Literal["default", "steps-pre", "steps-post"] = "default",
+) -> None:
+    """Draw the curves, those without a name below the others.
+
+    Parameters
+    ----------
+    steps : "default", "steps-pre" or "steps-post"
+        Joins points by straight lines, or by steps: first upwards, or first to the right.
+    """
     for position, line in enumerate(lines):
         ax.plot(
             line.x,
             line.y,
             color=line.style.color,
             linestyle=line.style.line,
+            drawstyle=steps,
             linewidth=1.2 if line.style in (_CENTER, _REST) else 1.8,
             marker=line.style.marker or None,
             markevery=line.marked(position),
@@ -150,8 +168,18 @@ def _name_beside(ax: Axes, line: Line, spot: Spot, ends: tuple[Point, Point]) ->
     )
 
 
-def name_in_key(ax: Axes, lines: Sequence[Line], *, by_median: bool = True) -> None:
-    """Name the curves in a key beside the axes, in the order in which they lie at the median."""
+def name_in_key(
+    ax: Axes, lines: Sequence[Line], *, by_median: bool = True, bars: bool = False
+) -> None:
+    """Name the curves in a key beside the axes.
+
+    Parameters
+    ----------
+    by_median : bool
+        In the order in which they lie at the median, or else in their own.
+    bars : bool
+        Whether they were drawn as bars.
+    """
     from matplotlib.lines import Line2D  # noqa: PLC0415 -- heavy
 
     handles = [
@@ -159,9 +187,9 @@ def name_in_key(ax: Axes, lines: Sequence[Line], *, by_median: bool = True) -> N
             [],
             [],
             color=line.style.color,
-            linestyle=line.style.line,
-            marker=line.style.marker or None,
-            linewidth=1.2 if line.style is _CENTER else 1.8,
+            linestyle="-" if bars else line.style.line,
+            marker=None if bars else line.style.marker or None,
+            linewidth=6.0 if bars else 1.2 if line.style is _CENTER else 1.8,
             markersize=4.5,
             markeredgewidth=0,
             label=line.name,
@@ -183,20 +211,27 @@ def name_in_key(ax: Axes, lines: Sequence[Line], *, by_median: bool = True) -> N
     )
 
 
-def shade_between(ax: Axes, lines: Sequence[Line], *, across: bool) -> None:
+def shade_between(ax: Axes, lines: Sequence[Line], *, across: bool, steps: bool = False) -> None:
     """Shade what lies between the outermost groups: all of it would vanish without disparity.
 
     Parameters
     ----------
     across : bool
         Whether the curves are given as functions of their ``y``.
+    steps : bool
+        Whether the curves are steps.
     """
+    step: Literal["pre"] | None = "pre" if steps else None
     if across:
         held = np.stack([line.x for line in lines])
-        ax.fill_betweenx(lines[0].y, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0)
+        ax.fill_betweenx(
+            lines[0].y, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+        )
     else:
         held = np.stack([line.y for line in lines])
-        ax.fill_between(lines[0].x, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0)
+        ax.fill_between(
+            lines[0].x, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+        )
 
 
 def _in_order(lines: Sequence[Line]) -> Iterator[Line]:

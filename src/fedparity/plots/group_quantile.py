@@ -11,6 +11,7 @@ from fedparity.plots.group_lines import (
     center_line,
     draw_lines,
     group_lines,
+    has_steps,
     name_lines,
     shade_between,
 )
@@ -27,7 +28,8 @@ class GroupQuantileDisplay(Display):
     """The score below which a share of each group lies, and the barycenter of the groups.
 
     At each level the barycenter is the weighted mean of the groups (order 1: a median). The
-    disparity is how far, on average over the levels, the groups are from it.
+    disparity is how far, on average over the levels, the groups are from it. Where scores lie on a
+    public grid, curves are steps.
     """
 
     @classmethod
@@ -44,7 +46,7 @@ class GroupQuantileDisplay(Display):
         width : float
             Of a new figure, in inches.
         """
-        units = score_units(result)
+        units, stepped = score_units(result), has_steps(result)
         drawn = [*group_lines(result, units), center_line(result, units)]
         lines = [replace(line, x=line.y, y=line.x) for line in drawn]
         with canvas(ax, width, 0.5 * width + 0.2) as axes:
@@ -52,8 +54,8 @@ class GroupQuantileDisplay(Display):
             axes.set_xlim(0, 1)
             axes.set_ylim(*score_limits(result, units))
             axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-            shade_between(axes, lines[:-1], across=False)
-            draw_lines(axes, lines)
+            shade_between(axes, lines[:-1], across=False, steps=stepped)
+            draw_lines(axes, lines, steps="steps-pre" if stepped else "default")
             name_lines(axes, lines, width=width - 0.9, steep=False)
             axes.set_xlabel("share of group below")
             axes.set_ylabel(units.label("score"))

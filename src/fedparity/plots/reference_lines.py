@@ -15,7 +15,7 @@ from fedparity.plots.units import Units
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Reference", "global_value", "name_above", "review_level"]
+__all__ = ["Reference", "global_value", "level_line", "name_above", "review_level"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,11 @@ def global_value(ax: Axes, result: AuditResult, units: Units) -> Reference:
 
 def review_level(ax: Axes, result: AuditResult, units: Units) -> list[Reference]:
     """Draw the plan's review level, if it names one of the disparity itself."""
-    level = result.disparity.level
+    return level_line(ax, result.disparity.level, units)
+
+
+def level_line(ax: Axes, level: float | None, units: Units) -> list[Reference]:
+    """Draw a review level on an axis of its unit, if there is one."""
     if level is None:
         return []
     x = units.place(level)

@@ -15,7 +15,7 @@ from fedparity.protocol.plan_fields import MOST_POINTS, MOST_VALUES
 from fedparity.sketches.defaults import DEFAULT_LEVELS, DEFAULT_SKETCH
 from fedparity.sketches.kinds import Kind
 
-__all__ = ["ScoreMistake", "default_sketch", "points_of", "settle_scores"]
+__all__ = ["ScoreMistake", "default_sketch", "settle_scores"]
 
 
 class ScoreMistake(NamedTuple):
@@ -42,7 +42,7 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
     bounds, step = settled.get("score_range"), settled.get("score_step")
     if bounds is not None and step is not None and (error := _step_error(bounds, step)):
         return {}, [ScoreMistake(("score_step",), error)]
-    points = points_of(settled)
+    points = _points(settled)
     levels = settled.get("levels", DEFAULT_LEVELS)
     sketch = settled.get("sketch") or default_sketch(points, levels)
     rules = settled.get("disclosure", Disclosure())
@@ -52,7 +52,7 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
     return stated, [*_mistakes({**settled, **stated}, points)]
 
 
-def points_of(settled: Mapping[str, Any]) -> int | None:
+def _points(settled: Mapping[str, Any]) -> int | None:
     """Return how many scores there can be; None if they lie on no grid, or on one that is wrong."""
     bounds, step = settled.get("score_range"), settled.get("score_step")
     steps = None if bounds is None or step is None else whole_steps(bounds, step)

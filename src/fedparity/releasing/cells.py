@@ -66,9 +66,10 @@ def explained(
 
 def _reasons(plan: Plan, cell: SketchedCell) -> list[str]:
     reasons = []
-    if cell.counts is not None and cell.levels < plan.score_points.size:
+    counts = [number for number in cell.counts or () if number is not None]
+    if counts and len(counts) < plan.score_points.size:
         reasons.append(
-            f"counts at {plan.score_points.size:,} scores merged into {cell.levels:,}: "
+            f"counts at {plan.score_points.size:,} scores merged into {len(counts):,}: "
             f"{run_minimum(plan.disclosure)} records each"
         )
     thresholds = zip(plan.thresholds, cell.above, strict=False)

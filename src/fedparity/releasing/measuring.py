@@ -86,7 +86,7 @@ def measure(
         kernel=effort.kernel,
         progress=effort.progress,
     )
-    resident = held is not None or not records.worth_holding
+    resident = held is not None or records.resident or not records.worth_holding
     read: Way = "one pass" if once else "several scans"
     return Measured(
         selected=selected,

@@ -6,20 +6,32 @@ are those of its template. Both are meant to be merged into a card that describe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from fedparity.auditing.parts import ThresholdResult, as_json
 from fedparity.auditing.result import AuditResult
 from fedparity.report.escaping import plain
-from fedparity.report.markdown import group_table, measure_table
+from fedparity.report.magnitudes import READING_MAGNITUDES
+from fedparity.report.markdown import (
+    first_lines,
+    group_table,
+    magnitude_table,
+    measure_table,
+    rate_blocks,
+)
 from fedparity.report.sentences.accuracy import explain_laws
 from fedparity.report.sentences.alone import seen_alone
-from fedparity.report.sentences.answers import headline, how_certain, how_large, size
-from fedparity.report.sentences.missing import what_is_missing
-from fedparity.report.sentences.naming import groups_words, silos_words
+from fedparity.report.sentences.answers import how_certain, how_large, size
+from fedparity.report.sentences.missing import what_weakens
+from fedparity.report.sentences.naming import group_words, groups_words, silos_words
+from fedparity.report.sentences.rates import rates_heading
 from fedparity.report.sentences.releases import explain_privacy
 from fedparity.report.sentences.scope import does_not_prove
+from fedparity.report.sentences.sizes import in_points
 from fedparity.report.sentences.sources import why
-from fedparity.report.verdicts import verdict_line
+from fedparity.report.tables import all_rates
+from fedparity.report.verdicts import mark_of
 from fedparity.report.yaml_text import yaml_text
 
 __all__ = ["model_card_section", "model_index"]
@@ -59,39 +71,84 @@ def model_index(result: AuditResult) -> list[dict[str, Any]]:
 
 
 def _metrics(result: AuditResult) -> list[dict[str, Any]]:
+    return [metric for metric in (*_sizes(result), *_rates(result)) if metric["value"] is not None]
+
+
+def _sizes(result: AuditResult) -> Iterator[dict[str, Any]]:
+    """The headline's number, then the disparity and its parts."""
     found, order, parts = result.disparity, result.plan.order, result.attribution
-    metrics = [
-        _metric(
-            "disparity",
-            f"Disparity G{order}",
-            found.value,
-            interval=found.interval,
-            combined=found.combined,
-            certificate=found.certificate,
-            confidence=result.confidence,
-            p_value=found.p_value,
-            review_level=found.review_level,
-            verdict=found.verdict,
-        ),
-        _metric(
-            "heterogeneity",
-            f"Heterogeneity H{order}",
-            result.heterogeneity.value,
-            interval=result.heterogeneity.interval,
-        ),
-        _metric(
-            "disparity-selection",
-            "Selection between silos",
-            parts.selection,
-            interval=parts.intervals.selection,
-        ),
-        _metric("disparity-within", "Within silos", parts.within, interval=parts.intervals.within),
-    ]
-    return [metric for metric in metrics if metric["value"] is not None]
+    worst, sizes = result.magnitudes.worst_pair, result.magnitudes
+    yield _metric(
+        "worst-pair-distance",
+        "Score points between the two groups furthest apart",
+        worst.corrected,
+        groups=worst.groups,
+        higher=worst.higher,
+        interval=worst.interval,
+        combined=worst.combined,
+        certificate=worst.certificate,
+        outer=worst.outer,
+        share_of_range=worst.share_of_range,
+        confidence=result.confidence,
+        review_level=found.review_level,
+        review_unit=found.review_unit,
+        verdict=found.verdict,
+    )
+    yield _metric(
+        "points-to-parity",
+        "Score points that scores must move to be alike",
+        sizes.points.corrected,
+        interval=sizes.points.interval,
+        certificate=sizes.points.certificate,
+    )
+    yield _metric(
+        "disparity",
+        f"Disparity G{order}",
+        found.value,
+        corrected=found.corrected,
+        interval=found.interval,
+        combined=found.combined,
+        certificate=found.certificate,
+        p_value=found.p_value,
+    )
+    yield _metric(
+        "heterogeneity",
+        f"Heterogeneity H{order}",
+        result.heterogeneity.value,
+        interval=result.heterogeneity.interval,
+    )
+    for kind, name, field in (
+        ("disparity-selection", "Selection between silos", "selection"),
+        ("disparity-within", "Within silos", "within"),
+    ):
+        interval = getattr(parts.intervals, field)
+        yield _metric(kind, name, getattr(parts, field), interval=interval)
+
+
+def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:
+    """The rate of every group at every threshold, and above every quantile that was asked for."""
+    for rates in all_rates(result):
+        at: dict[str, Any] = (
+            {"threshold": rates.threshold, "favorable": rates.favorable}
+            if isinstance(rates, ThresholdResult)
+            else {"level": rates.level}
+        )
+        for each in rates.groups:
+            yield _metric(
+                "selection-rate",
+                f"{rates_heading(rates)}, {group_words(each.group)}",
+                each.rate.value,
+                group=each.group,
+                **at,
+                interval=each.rate.interval,
+                ratio_to_best=each.ratio_to_best.value,
+                ratio_interval=each.ratio_to_best.interval,
+                four_fifths=each.four_fifths,
+            )
 
 
 def _metric(kind: str, name: str, value: float | None, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
-    return {"type": kind, "name": name, "value": value, "args": arguments}
+    return {"type": kind, "name": name, "value": value, "args": as_json(arguments)}
 
 
 def _evaluation(result: AuditResult) -> list[list[str]]:
@@ -106,7 +163,11 @@ def _evaluation(result: AuditResult) -> list[list[str]]:
         ["#### Metrics"],
         [plain(explain_laws(result))],
         ["### Results"],
-        [f"**{plain(verdict_line(result))}.** {plain(headline(result))}"],
+        [f"**{mark_of(result).shape} {plain(in_points(result))}**"],
+        first_lines(result),
+        *rate_blocks(result),
+        magnitude_table(result),
+        [READING_MAGNITUDES],
         measure_table(result),
     ]
 
@@ -117,7 +178,7 @@ def _limitations(result: AuditResult) -> list[list[str]]:
         how_certain(result),
         seen_alone(result),
         why(result),
-        *what_is_missing(result),
+        *what_weakens(result),
         *does_not_prove(),
     )
     return [

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from fedparity.auditing.numbers import DIGITS, number, span
+from fedparity.diagnostics.intervals import Interval
 
-__all__ = ["amount", "counted", "number", "percent", "share_of", "span", "stated", "told_apart"]
+__all__ = [
+    "amount",
+    "counted",
+    "number",
+    "percent",
+    "percents",
+    "share_of",
+    "span",
+    "stated",
+    "told_apart",
+]
 
 _MOST_DIGITS = 17
 """Enough to tell any two doubles apart."""
@@ -46,6 +57,17 @@ def percent(share: float) -> str:
     ('87.1 %', '2 %', '−1.2 %', '100 %')
     """
     return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
+
+
+def percents(ends: Interval) -> str:
+    """Return an interval of shares in percent.
+
+    Examples
+    --------
+    >>> percents(Interval(0.689, 0.7141))
+    '68.9 % to 71.4 %'
+    """
+    return f"{percent(ends.lower)} to {percent(ends.upper)}"
 
 
 def share_of(part: float, whole: float) -> str:

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from fedparity.auditing.parts import SiloResult
+from fedparity.auditing.parts import SiloResult, as_json
 from fedparity.auditing.result import AuditResult
 from fedparity.diagnostics.intervals import Interval
-from fedparity.report.numbers import amount, number, percent, span
+from fedparity.report.magnitudes import magnitudes
+from fedparity.report.numbers import amount, number, percent, percents, span
+from fedparity.report.pointers import looked_up
 from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.naming import group_words, symbol
-from fedparity.report.verdicts import level_words
+from fedparity.report.sentences.rates import Rates
+from fedparity.report.written import NOTHING, written
 
 __all__ = [
-    "ABSENT",
     "Measure",
+    "all_rates",
     "group_rows",
     "influences",
+    "magnitude_rows",
     "measures",
     "most_influential",
     "optional",
+    "rate_heads",
+    "rate_rows",
     "records_of",
     "signed",
     "silo_rows",
 ]
-
-ABSENT = "–"
-"""What stands where there is no number."""
 
 
 class Measure(NamedTuple):
@@ -40,21 +43,23 @@ class Measure(NamedTuple):
 
 
 def measures(result: AuditResult) -> list[Measure]:
-    """Return the measures of an audit, each with its range and what that is."""
+    """Return the disparity as the paper defines it, with every kind of range and its parts."""
     found, often = result.disparity, f"{percent(result.confidence)} interval"
-    parts, mixing = result.attribution, result.heterogeneity
+    parts, mixing, terms = result.attribution, result.heterogeneity, result.decomposition
     rows = [
         Measure(
             f"Disparity {symbol('G', result)}", number(found.value), span(found.interval), often
         ),
-        Measure("all errors counted", "", span(found.combined), "what the verdict compares"),
-        Measure("certificate", "", span(found.certificate), given_words(result)),
+        Measure("corrected", number(found.corrected), "", "without what noise adds on average"),
+        Measure("combined", "", span(found.combined), "with the guaranteed error of the sketches"),
+        Measure(
+            "certificate", "", span(found.certificate), f"the raw data, {given_words(result)}"
+        ),
     ]
     if found.outer != found.certificate:
         rows.append(Measure("outer bounds", "", span(found.outer), "and all that is missing"))
-    if found.review_level is not None:
-        rows.append(Measure("Review level", level_words(result), "", "of the plan"))
     rows += [
+        Measure("p-value", number(found.p_value), "", "how often noise alone shows as much"),
         Measure(
             f"Heterogeneity {symbol('H', result)}",
             number(mixing.value),
@@ -63,13 +68,17 @@ def measures(result: AuditResult) -> list[Measure]:
         ),
         _part("Selection between silos", parts.selection, parts.intervals.selection, often),
         _part("Within silos", parts.within, parts.intervals.within, often),
+        Measure("V_mix", optional(terms.v_mix), "", "mixture discrepancy"),
+        Measure("V_bar", optional(terms.v_bar), "", "disparity of the centers"),
     ]
+    if terms.remainder is not None:
+        rows.append(Measure("R", number(terms.remainder), "", "interaction of the two"))
     return rows
 
 
 def _part(name: str, value: float | None, ends: Interval | None, often: str) -> Measure:
     if ends is None:  # a secure sum: the silos were not seen, so nothing could be redrawn
-        return Measure(name, optional(value), ABSENT, "silos not seen")
+        return Measure(name, optional(value), NOTHING, "silos not seen")
     return Measure(name, optional(value), span(ends), often)
 
 
@@ -78,6 +87,48 @@ def group_rows(result: AuditResult) -> list[list[str]]:
     return [
         [group_words(each.group), amount(each.n), percent(each.share), number(each.mean)]
         for each in result.groups
+    ]
+
+
+def rate_heads(result: AuditResult) -> list[str]:
+    """Return the headings of a table of rates."""
+    often = f"{percent(result.confidence)} interval"
+    return ["group", "rate", often, "to the highest", often, "four fifths"]
+
+
+def rate_rows(rates: Rates) -> list[list[str]]:
+    """Return each group's rate and its ratio to the highest, with intervals and the answer."""
+    return [
+        [
+            group_words(each.group),
+            percent(each.rate.value),
+            percents(each.rate.interval),
+            optional(each.ratio_to_best.value),
+            written(as_json(each.ratio_to_best.interval), "span"),
+            each.four_fifths,
+        ]
+        for each in rates.groups
+    ]
+
+
+def all_rates(result: AuditResult) -> tuple[Rates, ...]:
+    """Return the rates at thresholds, then those above quantiles."""
+    return (*result.thresholds, *result.tails)
+
+
+def magnitude_rows(result: AuditResult) -> list[list[str]]:
+    """Return each magnitude with its value and its ranges, as text."""
+    document = result.to_dict()
+    return [
+        [
+            each.name,
+            written(looked_up(document, each.value), each.form),
+            *(
+                written(looked_up(document, path), each.range_form) if path else NOTHING
+                for path in each.ranges
+            ),
+        ]
+        for each in magnitudes(result)
     ]
 
 
@@ -102,7 +153,7 @@ def silo_rows(result: AuditResult, most: int) -> list[list[str]]:
             silo.silo,
             records_of(silo),
             optional(silo.disparity),
-            ABSENT if silo.interval is None else span(silo.interval),
+            NOTHING if silo.interval is None else span(silo.interval),
             signed(influence.get(silo.silo)),
             silo.note,
         ]
@@ -114,17 +165,17 @@ def records_of(silo: SiloResult) -> str:
     """Return a silo's records, with a plus where a cell was withheld."""
     known = [count for count in silo.n.values() if count is not None]
     if not known:
-        return ABSENT
+        return NOTHING
     return f"{amount(sum(known))}{'+' if len(known) < len(silo.n) else ''}"
 
 
 def optional(value: float | None) -> str:
     """Return a number, or what stands for none."""
-    return ABSENT if value is None else number(value)
+    return NOTHING if value is None else number(value)
 
 
 def signed(value: float | None) -> str:
     """Return a number with its sign, or what stands for none."""
     if value is None:
-        return ABSENT
+        return NOTHING
     return f"+{number(value)}" if value > 0 else number(value)

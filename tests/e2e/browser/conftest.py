@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report_audits import named_audits, synthetic
+from tests.report_audits import named_audit, synthetic
 
 from fedparity.report.html.page import html_report
 
@@ -58,7 +58,7 @@ def reports(tmp_path_factory):
 def audit(name):
     """The audit of a name, or of a number of silos."""
     if not name.isdigit():
-        return named_audits()[name]
+        return named_audit(name)
     return synthetic(int(name), redraws=20, levels=50)
 
 

@@ -68,7 +68,7 @@ def test_the_levels_are_the_ones_that_the_schema_names():
 
 
 def test_at_level_0_stands_the_smallest_atom_however_small_its_mass():
-    plan = make_plan(levels=1)
+    plan = make_plan(levels=1, sketch="quantile")
     cells = {
         "few": [SketchedCell(group=group, count=1, values=[0.1]) for group in plan.groups],
         "many": [SketchedCell(group=group, count=9999, values=[0.7]) for group in plan.groups],

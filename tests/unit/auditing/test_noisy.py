@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import fedparity as fp
+from fedparity.auditing.parts import Verdicts
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
 from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
 from fedparity.privacy.discrete_laplace import LaplaceMechanism
@@ -34,6 +35,11 @@ def audited(plan, data, **options):
     return fp.simulate(data, silo="silo", plan=plan, **{"redraws": 60, **options})
 
 
+def said(result, code):
+    """The sentence of a warning, by its code."""
+    return " ".join(warning.text for warning in result.warnings if warning.code == code)
+
+
 @pytest.fixture
 def silent(monkeypatch):
     """Noise that is zero in every release; the auditor does not know."""
@@ -42,7 +48,7 @@ def silent(monkeypatch):
 
 @pytest.fixture(scope="module")
 def result():
-    return audited(asked(review_level=0.1), table())
+    return audited(asked(review_level=0.2), table())
 
 
 def test_the_result_has_every_field_and_survives_json(result):
@@ -52,7 +58,7 @@ def test_the_result_has_every_field_and_survives_json(result):
     assert fp.AuditResult.from_dict(document) == result
     assert result.plan.sketch == "histogram"
     assert result.plan.levels == 32
-    assert result.disparity.verdict == "below"
+    assert result.disparity.verdict == Verdicts(answered="below", all="below")
 
 
 def test_the_guarantee_says_what_was_seen_and_what_is_left_open(result):
@@ -95,9 +101,7 @@ def test_without_noise_the_audit_is_that_of_the_histograms():
 @pytest.mark.usefixtures("silent")
 def test_terms_that_noise_could_have_made_are_named():
     """Silos are dealt at random, so there is no selection and hardly any mixture discrepancy."""
-    (words,) = [w for w in audited(asked(), table()).warnings if "noise alone" in w]
-
-    assert "the selection part" in words
+    assert "the selection part" in said(audited(asked(), table()), "noise_alone")
 
 
 def test_a_smaller_epsilon_gives_wider_intervals():
@@ -111,20 +115,21 @@ def test_a_smaller_epsilon_gives_wider_intervals():
 
 
 def test_an_epsilon_that_protects_weakly_is_said():
-    words = " ".join(audited(asked(privacy={"epsilon": 5.0}), table()).warnings)
+    words = said(audited(asked(privacy={"epsilon": 5.0}), table()), "weak_epsilon")
 
     assert "epsilon = 5 protects single records weakly" in words
 
 
 def test_too_few_bins_are_said():
-    words = " ".join(audited(asked(privacy={"bins": 2, "epsilon": 2.0}), table()).warnings)
+    found = audited(asked(privacy={"bins": 2, "epsilon": 2.0}), table())
+    words = said(found, "bins_dominate")
 
     assert "depends on the bins more than on the noise" in words
 
 
 def test_what_noise_drowns_is_said():
     few = table(rows=300, shift=0.1)
-    words = " ".join(audited(asked(privacy={"epsilon": 0.5}), few).warnings)
+    words = said(audited(asked(privacy={"epsilon": 0.5}), few), "noise_dominates")
 
     assert "more than the disparity itself" in words
 
@@ -145,11 +150,14 @@ def test_a_missing_silo_and_a_withheld_cell_widen_the_outer_bounds():
     assert found.silos_missing == ("west",)
     assert found.silos[1].withheld
     assert found.disparity.outer.upper > found.disparity.certificate.upper
+    compared = found.disparity.compared
+    assert compared.answered.lower > 0.05
+    assert compared.all.lower < 0.05 < compared.answered.upper < compared.all.upper
     assert found.unseen["A"] >= 900 + 11
 
 
 @pytest.mark.usefixtures("silent")
-def test_a_group_that_nobody_released_is_refused():
+def test_one_group_alone_is_refused():
     data = table()
     data["group"] = np.full(3000, "A")
 
@@ -315,3 +323,12 @@ def test_progress_is_told_to_its_end():
 
     drawn = [step for step in told if step[2] == "redrawing"]
     assert drawn[-1][:2] == (120, 120)
+
+
+@pytest.mark.parametrize("redraws", [0, 1, 19, True, 2.5])
+@pytest.mark.parametrize("privacy", [None, {"mode": "dp", "epsilon": 1.0}])
+def test_too_few_redraws_are_refused_with_and_without_noise(privacy, redraws):
+    plan = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), privacy=privacy)
+
+    with pytest.raises(fp.OptionError, match="redraws must be a whole number of at least 20"):
+        fp.simulate(table(600), silo="silo", plan=plan, redraws=redraws)

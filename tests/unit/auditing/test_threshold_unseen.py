@@ -23,8 +23,8 @@ def audited(total: int | None) -> fp.AuditResult:
     return fp.audit(plan, sketches, redraws=20)
 
 
-def widths(result: fp.AuditResult) -> dict[str, float]:
-    rates = result.at_threshold(0.5).groups
+def widths(result: fp.AuditResult, of: str = "all") -> dict[str, float]:
+    rates = result.at_threshold(0.5, of=of).groups
     return {rate.group: rate.rate.upper - rate.rate.lower for rate in rates}
 
 

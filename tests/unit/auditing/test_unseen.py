@@ -5,14 +5,14 @@ import math
 import pytest
 from tests.audit_strategies import make_message, make_plan
 
-from fedparity.auditing.unseen import find_unseen, silo_note
+from fedparity.auditing.unseen import find_unseen, measured_groups, set_aside, silo_note
 from fedparity.protocol.sketched_cell import SketchedCell
 
 RULES = {"minimum_cell": 11, "records_per_level": 10, "rounding": 0.0}
 
 
 def released(group, count=100):
-    return SketchedCell(group=group, count=count, values=[0.2, 0.4])
+    return SketchedCell(group=group, count=count, values=[0.2, 0.4], mean_square=0.01)
 
 
 def withheld(group, reason="small"):
@@ -39,10 +39,10 @@ def test_a_small_cell_has_fewer_records_than_the_smallest_one_released():
 
 
 def test_the_tail_rule_can_withhold_more_than_the_minimum_says():
-    """With a minimum of 3, cells of up to eight records leave fewer than five in a tail."""
+    """With a minimum of 3, one mean of up to four records is a tail of fewer than five."""
     plan = make_plan(disclosure=RULES | {"minimum_cell": 3})
 
-    assert most_unseen(plan, (released("A"), withheld("B"))) == {"A": 0, "B": 8}
+    assert most_unseen(plan, (released("A"), withheld("B"))) == {"A": 0, "B": 4}
 
 
 def test_a_public_total_bounds_complementary_cells():
@@ -112,3 +112,64 @@ def test_a_note_names_what_a_message_lacks():
     note = silo_note(make_message(plan, "s0", cells, rows_dropped=1200))
 
     assert note == "lacks B, C withheld (complementary), 1,200 rows dropped"
+
+
+def unseen_in_all(plan, *cells_by_silo):
+    messages = [make_message(plan, f"s{j}", list(cells)) for j, cells in enumerate(cells_by_silo)]
+    return find_unseen(plan, messages).total
+
+
+def test_a_record_of_a_missing_silo_counts_once_in_the_total():
+    """It may be of any group, but not of two."""
+    plan = make_plan(groups=("A", "B", "C"), silos=["s0", "s1"], totals={"s1": 30})
+
+    assert unseen_in_all(plan, (released("A"), released("B"), released("C"))) == 30
+
+
+def test_a_silo_s_total_bounds_what_it_withheld_of_all_groups_together():
+    plan = make_plan(disclosure=RULES, groups=("A", "B", "C"), totals={"s0": 112})
+    cells = (released("A"), withheld("B"), withheld("C", "complementary"))
+
+    assert most_unseen(plan, cells) == {"A": 0, "B": 10, "C": 12}
+    assert unseen_in_all(plan, cells) == 12
+
+
+def test_a_group_that_no_silo_released_is_set_aside_with_what_is_known_of_it():
+    plan = make_plan(disclosure=RULES, groups=("A", "B", "C"))
+    messages = [
+        make_message(plan, silo, [released("A"), released("B"), withheld("C")]) for silo in "xy"
+    ]
+
+    (aside,) = set_aside(plan, messages, find_unseen(plan, messages))
+
+    assert (aside.group, aside.withheld, aside.most) == ("C", 2, 20)
+    assert aside.known == "withheld by 2 of 2 silos; at most 20 records"
+
+
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        ({}, "no silo has a record of it"),
+        ({"silos": ["s0", "s1"], "totals": {"s1": 1}}, "1 silo sent nothing; at most 1 record"),
+        ({"silos": ["s0", "s1"]}, "1 silo sent nothing; nothing bounds its number"),
+    ],
+)
+def test_what_is_known_of_a_group_that_nobody_has(options, known):
+    plan = make_plan(groups=("A", "B", "C"), **options)
+    message = make_message(plan, "s0", [released("A"), released("B"), SketchedCell.empty("C")])
+
+    (aside,) = set_aside(plan, [message], find_unseen(plan, [message]))
+
+    assert aside.known.endswith(known)
+    assert measured_groups(plan, [aside]) == ("A", "B")
+
+
+def test_labels_that_python_takes_for_equal_are_told_apart():
+    plan = make_plan(groups=(1, True, "x"), disclosure=RULES)
+    cells = [released(1), withheld(True), released("x")]
+    message = make_message(plan, "s0", cells)
+
+    aside = set_aside(plan, [message], find_unseen(plan, [message]))
+
+    assert [each.group for each in aside] == [True]
+    assert measured_groups(plan, aside) == (1, "x")

@@ -129,16 +129,57 @@ def test_thresholds_and_tails_have_intervals(folder):
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_as_json_each_threshold_is_a_line_of_its_own(folder):
-    asked = write_audit(folder)
+def test_as_json_there_is_one_document_with_all_rates(folder):
+    asked = write_audit(folder, thresholds=[0.4])
     result = expected(asked, "north", "south", "west")
 
-    lines = audit("--json", "--threshold", 0.5, "--tail", 0.9).stdout.splitlines()
+    printed = audit("--json", "--threshold", 0.5, "--tail", 0.9, "-o", "r.json").stdout
 
-    first, second, third = map(json.loads, lines)
-    assert first == json.loads(result.to_json())
-    assert second == {"schema": "fedparity/threshold/1", **result.at_threshold(0.5).to_dict()}
-    assert (third["schema"], third["level"]) == ("fedparity/tail/1", 0.9)
+    more = result.with_rates(thresholds=[0.5], tails=[0.9])
+    assert printed == f"{more.to_json()}\n"
+    assert fp.AuditResult.read("r.json") == more
+    document = json.loads(printed)
+    assert [each["threshold"] for each in document["thresholds"]] == [0.4, 0.5]
+    assert [each["level"] for each in document["tails"]] == [0.9]
+
+
+@pytest.mark.parametrize("score", ["nan", "inf"])
+def test_a_threshold_that_is_no_score_is_refused(folder, score):
+    write_audit(folder)
+
+    refused = audit("--threshold", score)
+
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+
+
+def test_which_verdict_decides_can_be_chosen(folder):
+    """A silo of unknown size is missing: above among those who answered, open for all."""
+    write_audit(folder, silos=("north", "south"))
+
+    assert audit("--fail-above").exit_code == 0
+    assert audit("--fail-above=all").exit_code == 0
+    assert audit("--fail-above=answered").exit_code == 10
+    refused = run("audit", "--fail-above", "plan.toml", "inbox")
+    assert refused.exit_code == 2
+    assert "put --fail-above last" in refused.stderr
+
+
+@pytest.mark.parametrize("redraws", [0, 2, 19])
+def test_too_few_redraws_are_refused(folder, redraws):
+    write_audit(folder)
+
+    refused = run("audit", "plan.toml", "inbox", "--redraws", redraws)
+
+    assert refused.exit_code == 2
+    assert "20" in refused.stderr
+
+
+def test_details_are_shown_on_request(folder):
+    write_audit(folder)
+
+    assert "certificate" not in audit().stdout
+    assert "certificate" in audit("--details").stdout
 
 
 def test_what_is_missing_is_said_beside_the_rates(folder):
@@ -146,4 +187,5 @@ def test_what_is_missing_is_said_beside_the_rates(folder):
 
     shown = " ".join(audit("--threshold", 0.5).stdout.split())
 
-    assert "sketches leave open, missing and withheld records included." in shown
+    assert "For all, whatever the missing ones hold: undetermined." in shown
+    assert "0.0 % to 100.0 %" not in shown

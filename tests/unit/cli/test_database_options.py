@@ -14,7 +14,7 @@ SECRET = "tiger-secret"  # noqa: S105 -- it opens nothing
 def folder(tmp_path, monkeypatch):
     """A folder with a plan, a table as CSV, and the same table in a SQLite file."""
     monkeypatch.chdir(tmp_path)
-    plan().write(tmp_path / "plan.toml")
+    plan(sketch="quantile").write(tmp_path / "plan.toml")
     columns = table(0)
     write_table(tmp_path / "north.csv", columns)
     clinic = sqlite3.connect(tmp_path / "clinic.db")

@@ -37,7 +37,17 @@ def test_every_hospital_is_near_parity_and_the_whole_is_not(printed, folder):
 
     assert max(alone) < 0.02 * answer["disparity"]["value"]
     assert answer["attribution"]["selection"] > 0.9 * answer["disparity"]["value"]
-    assert answer["disparity"]["verdict"] == "above"
+    assert answer["disparity"]["verdict"] == {"answered": "above", "all": "above"}
+    assert (answer["plan"]["sketch"], answer["plan"]["estimator"]) == ("mean", "exact")
+    assert [each["threshold"] for each in answer["thresholds"]] == [5]
+
+
+def test_it_starts_with_points_direction_and_level(printed):
+    text = " ".join(printed.stdout.split())
+
+    assert "▲ B scores 1.3 points higher than A (13.1 % of the scale): above the review" in text
+    assert "review level of 0.5 points." in text
+    assert "Share with a score below 5" in text
 
 
 def test_the_printed_answer_fits_80_columns_without_colours_off_a_terminal(printed):
@@ -50,12 +60,14 @@ def test_the_printed_answer_fits_80_columns_without_colours_off_a_terminal(print
 def test_it_ends_with_the_next_command(printed, folder):
     last = printed.stderr.splitlines()[-1]
 
-    assert last.endswith(f" audit {folder}/plan.toml {folder}/inbox --threshold 5")
+    assert last.endswith(f" audit {folder}/plan.toml {folder}/inbox --details")
 
 
 def test_the_sketches_recover_what_pooling_would_give(printed):
-    assert "The pooled records, which no auditor sees, give U₂ = 0.431." in printed.stdout
-    assert "G₂ = 0.432" in printed.stdout
+    """Both numbers are near: 1.3 points in the headline."""
+    words = "The pooled records, which no auditor sees, are 1.31 points apart (U₂ = 0.431)."
+
+    assert words in printed.stdout
 
 
 def test_the_folder_holds_every_document(printed, folder):

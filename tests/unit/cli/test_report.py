@@ -58,7 +58,7 @@ def test_a_dash_prints(result):
 def test_the_page_and_the_sheet_are_written(folder, monkeypatch):
     """What they hold is tested where they are made."""
     for name in ("html", "pdf"):
-        made = formats.FORMATS[name]._replace(render=lambda _, name=name: name.encode())
+        made = formats.Format(lambda _, name=name: name.encode(), lambda: None, is_text=False)
         monkeypatch.setitem(formats.FORMATS, name, made)
 
     assert run("report", "result.json", "--html", "a.html", "--pdf", "a.pdf").exit_code == 0
@@ -181,7 +181,7 @@ def test_an_audit_writes_reports_beside_its_answer(folder):
     )
     result = fp.AuditResult.read("r.json")
 
-    assert "the review level" in ended.stdout
+    assert "review level" in ended.stdout.replace("review\n  level", "review level")
     assert {"wrote a.md", "wrote r.json"} <= set(ended.stderr.splitlines())
     assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result)
 
@@ -209,7 +209,6 @@ def test_a_simulation_writes_reports_too(folder):
         ["--markdown", "there.md"],
         ["--html", "there.md"],
         ["--markdown", "-", "--json"],
-        ["--markdown", "-", "--tail", "0.5"],
         ["--markdown", "same", "-o", "same"],
     ],
     ids=" ".join,

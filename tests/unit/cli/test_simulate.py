@@ -108,7 +108,7 @@ def test_the_answer_can_be_written_and_compared_with_the_review_level():
     ended = simulate("--silo", "hospital", "--review-level", 0.01, "--fail-above", "-o", "r.json")
 
     assert ended.exit_code == 10
-    assert fp.AuditResult.read("r.json").disparity.verdict == "above"
+    assert fp.AuditResult.read("r.json").disparity.verdict.all == "above"
     assert simulate("--silo", "hospital", "-o", "r.json").exit_code == 2
 
 
@@ -117,3 +117,37 @@ def test_a_column_that_is_not_there_is_named():
 
     assert refused.exit_code == 3
     assert "did you mean 'hospital'?" in refused.stderr
+
+
+def test_without_a_plan_the_defaults_are_the_best_that_is_known():
+    found = json.loads(simulate("--silo", "hospital", "--json").stdout)["plan"]
+
+    assert (found["sketch"], found["estimator"], found["levels"]) == ("mean", "exact", 100)
+
+
+def test_options_of_the_score_and_the_level_reach_the_result():
+    options = ("--range", 0, 2, "--review-level", 0.1, "--review-unit", "share")
+    found = simulate(
+        "--silo", "hospital", *options, "--threshold", 0.5, "--favorable", "below", "--json"
+    )
+    document = json.loads(found.stdout)
+
+    assert document["disparity"]["review_unit"] == "share"
+    assert document["plan"]["favorable"] == document["thresholds"][0]["favorable"] == "below"
+    assert document["plan"]["thresholds"] == [0.5]
+    rate = document["thresholds"][0]["groups"][0]["rate"]
+    assert rate["lower"] == rate["upper"] == rate["value"]  # the silos counted there
+
+
+def test_a_step_that_no_score_lies_on_is_refused():
+    refused = simulate("--silo", "hospital", "--range", 0, 1, "--step", 0.5)
+
+    assert refused.exit_code == 3
+    assert "fix: " in refused.stderr
+
+
+def test_a_setting_beside_a_plan_is_named_as_it_is_typed():
+    refused = simulate("--silo", "hospital", "--plan", "plan.toml", "--step", 0.5)
+
+    assert refused.exit_code == 2
+    assert "--step is for the plan to say" in refused.stderr

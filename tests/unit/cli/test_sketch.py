@@ -46,7 +46,7 @@ def test_a_dry_run_shows_exactly_what_would_leave():
     assert message.digest in shown
     assert message.plan in shown
     assert f"{len(message.to_bytes()):,} bytes" in shown
-    assert f"{2 + sum(cell.levels for cell in message.cells)} numbers" in shown
+    assert f"{2 + 2 + sum(cell.levels for cell in message.cells)} numbers" in shown
     for cell in message.cells:
         [row] = [line.split() for line in shown.splitlines() if line.startswith(f"{cell.group} ")]
         numbers = [float(text) for text in row[1:6]]
@@ -54,6 +54,54 @@ def test_a_dry_run_shows_exactly_what_would_leave():
         ends = cell.values[0], middle, cell.values[-1]
         assert numbers == [cell.count, cell.levels, *ends]
         assert row[6:] == ["sent"]
+
+
+def leaves(document):
+    """All numbers of a cell, whole ones and others."""
+    parts = (document[name] for name in ("count", "effective", "mean_square"))
+    lists = (document[name] or () for name in ("values", "counts", "above"))
+    return [number for part in (parts, *lists) for number in part if number is not None]
+
+
+@pytest.mark.parametrize(
+    ("changes", "options"),
+    [
+        ({"thresholds": [0.3, 0.999]}, ()),
+        ({"thresholds": [0.3], "sketch": "quantile"}, ("--weight", "w")),
+        ({"score_step": 0.25, "thresholds": [0.5]}, ("--score", "quarter")),
+        ({"score_step": 0.25}, ("--score", "quarter", "--weight", "w")),
+    ],
+    ids=["means", "weighted quantiles", "counts", "weighted counts"],
+)
+def test_a_dry_run_shows_every_number_in_80_columns(folder, changes, options):
+    plan(**changes).write("plan.toml", force=True)
+    records = table(3)
+    random = np.random.default_rng(1)
+    records["w"] = random.random(240)
+    records["quarter"] = np.round(records["score"] * 4) / 4
+    write_table(folder / "north.csv", records)
+
+    shown = sketch("--dry-run", *options).stdout
+
+    message = json.loads(sketch("--dry-run", "--json", *options).stdout)
+    words = set(shown.replace(",", "").replace(":", " ").split())
+    for cell in message["cells"]:
+        for number in leaves(cell):
+            assert repr(number).removesuffix(".0") in words
+    assert max(map(width_of, shown.splitlines())) <= 80
+
+
+def test_a_dry_run_says_which_counts_were_merged_or_left_out(folder):
+    plan(score_step=0.25, thresholds=[0.5, 1.0]).write("plan.toml", force=True)
+    scores = np.repeat([0.0, 0.25, 0.5, 0.75, 1.0], [30, 5, 40, 20, 3])
+    write_table(folder / "north.csv", {"score": scores, "group": np.repeat(["A"], 98)})
+
+    shown = " ".join(sketch("--dry-run").stdout.split())
+
+    assert "0: 35, 0.25: with those before, 0.5: 40, 0.75: 23, 1: with those before" in shown
+    assert "at or above 1: not sent" in shown
+    assert "A: counts at 5 scores merged into 3: 11 records each" in shown
+    assert "A: no count at 1: it would tell of fewer than 11 records" in shown
 
 
 def test_the_json_of_a_dry_run_is_the_very_bytes_of_the_file(folder):
@@ -74,7 +122,7 @@ def test_a_rule_that_fires_is_shown_with_its_reason(folder):
     assert "withheld (small)" in shown
     assert "A: fewer than 11 records" in shown
     assert "B: k cut from 100 to 19: 10 records per level" in shown
-    assert "all values are rounded to steps of 0.001" in shown
+    assert "all values are rounded to steps of 0.005, and mean squares to steps" in shown
     assert "Not sent: any record" in shown
 
 

@@ -43,15 +43,42 @@ def test_without_a_plan_nothing_is_withheld_and_the_result_says_where_its_range_
     assert found.plan.score_range == (0.1, 0.9)
     assert found.guarantee["minimum_cell"] == 1
     assert all(not silo.withheld for silo in found.silos)
-    assert "score range was taken from the data" in found.warnings[0]
-    assert "0.1" not in found.warnings[0]
+    assert found.warnings[0].code == "range_from_data"
+    assert "score range was taken from the data" in found.warnings[0].text
+    assert "0.1" not in found.warnings[0].text
 
 
 def test_a_range_that_is_given_is_used_without_a_warning():
     found = simulated(table(), score_range=(0, 1))
 
     assert found.plan.score_range == (0, 1)
-    assert not any("range" in warning for warning in found.warnings)
+    assert not any(warning.code == "range_from_data" for warning in found.warnings)
+
+
+def test_without_a_sketch_it_is_chosen_by_the_scores():
+    """Counts where scores lie on a grid of few points, whatever its origin; else means."""
+    random = np.random.default_rng(0)
+    points = table(z=[1, 3, 5, 5, 7, 9, 1, 3, 5, 7, 9, 3])
+    tenths = table(z=np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) / 10)
+    anywhere = table(z=random.random(12))
+
+    plans = [simulated(data, levels=12).plan for data in (points, tenths, anywhere)]
+
+    assert [plan.sketch for plan in plans] == ["counts", "counts", "mean"]
+    assert [plan.score_step for plan in plans] == [2.0, 0.1, None]
+    assert [plan.estimator for plan in plans] == ["exact"] * 3
+    assert simulated(points, levels=3).plan.sketch == "mean"
+    assert simulated(points, levels=12, sketch="quantile").plan.score_step is None
+
+
+def test_counts_at_few_scores_are_exact():
+    data = table(z=[1, 3, 5, 5, 7, 9, 1, 3, 5, 7, 9, 3])
+    found = simulated(data, levels=12, thresholds=[5])
+
+    truth = fp.disparity(np.array(data["z"], float), sensitive_features=data["race"])
+    assert found.disparity.value == pytest.approx(truth, rel=1e-12)
+    assert found.disparity.certificate.upper - found.disparity.certificate.lower < 1e-8
+    assert [row.rate.value for row in found.thresholds[0].groups] == [4 / 6, 3 / 6]
 
 
 def test_groups_and_silos_are_in_the_order_of_their_labels():
@@ -114,7 +141,8 @@ def test_keys_of_a_plan_are_left_out_and_the_result_says_so():
 
     found = under_plan(table(), plan)
 
-    assert "keys of the plan were left out" in found.warnings[0]
+    assert found.warnings[0].code == "keys_left_out"
+    assert "keys of the plan were left out" in found.warnings[0].text
     assert found.plan.digest == plan_of().digest != plan.digest
 
 

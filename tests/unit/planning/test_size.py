@@ -10,6 +10,9 @@ from tests.unit.planning.audits import KINDS, fresh_audits, labels
 import fedparity as fp
 from fedparity.diagnostics.planning.shapes import SHAPES
 
+PAPER = {"kind": "quantile", "estimator": "grid"}
+"""What the paper proposes."""
+
 
 @pytest.fixture(scope="module")
 def planned():
@@ -51,7 +54,7 @@ def test_the_planned_levels_take_at_most_a_quarter_of_the_error_on_fresh_records
 
 
 def test_the_planned_levels_are_the_first_that_take_at_most_a_quarter_of_the_error():
-    plan = fp.plan_size(error=0.1)
+    plan = fp.plan_size(error=0.1, **PAPER)
     errors = {row.levels: row.error for row in plan.by_levels}
 
     assert plan.sketch_error == plan.error / 4
@@ -68,7 +71,7 @@ def test_errors_shrink_as_levels_and_records_grow(planned):
 
 
 def test_a_smaller_error_takes_more_levels_and_more_records():
-    coarse, fine = (fp.plan_size(error=error, replicates=100) for error in (0.3, 0.03))
+    coarse, fine = (fp.plan_size(error=error, replicates=100, **PAPER) for error in (0.3, 0.03))
 
     assert coarse.levels < fine.levels
     assert coarse.records < fine.records
@@ -77,7 +80,7 @@ def test_a_smaller_error_takes_more_levels_and_more_records():
 
 
 def test_bin_means_read_exactly_take_fewer_levels():
-    quantiles = fp.plan_size(error=0.02, replicates=50)
+    quantiles = fp.plan_size(error=0.02, replicates=50, **PAPER)
     means = fp.plan_size(error=0.02, kind="mean", estimator="exact", replicates=50)
 
     assert means.levels < quantiles.levels
@@ -124,7 +127,7 @@ def test_a_wider_range_changes_the_unit_and_not_the_size():
 
 def test_levels_that_are_enough_by_accident_are_not_planned():
     """On ten scores, 10 levels err less than 20: the plan starts where all further ones do."""
-    plan = fp.plan_size(error=0.92, shape="deciles", disparity=0.9, replicates=100)
+    plan = fp.plan_size(error=0.92, shape="deciles", disparity=0.9, replicates=100, **PAPER)
     enough = [row.levels for row in plan.by_levels if row.error <= plan.sketch_error]
     further = [row.levels for row in plan.by_levels if row.levels >= plan.levels]
 
@@ -133,7 +136,7 @@ def test_levels_that_are_enough_by_accident_are_not_planned():
 
 
 def test_fixed_levels_are_kept_and_may_never_be_enough():
-    plan = fp.plan_size(error=0.02, levels=2, replicates=30)
+    plan = fp.plan_size(error=0.02, levels=2, replicates=30, **PAPER)
 
     assert plan.levels == plan.levels_bound == 2
     assert plan.records is None

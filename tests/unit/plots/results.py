@@ -42,7 +42,12 @@ def make_result(
     """
     random = np.random.default_rng(7)
     roster = [f"{names} {j + 1:03d}" for j in range(silos)]
-    settings = {"levels": 12, "review_level": 0.02 * scale**2, "score_range": (0.0, scale)}
+    settings = {
+        "levels": 12,
+        "review_level": 0.02 * scale**2,
+        "review_unit": "squared",
+        "score_range": (0.0, scale),
+    }
     plan = make_plan(
         groups=groups,
         silos=[*roster, "gone"] if missing else roster,
@@ -69,7 +74,7 @@ def make_result(
 
 def make_equal() -> AuditResult:
     """All scores of all groups are the same."""
-    plan = make_plan(levels=3, review_level=0.1)
+    plan = make_plan(levels=3, review_level=0.1, sketch="quantile", estimator="grid")
     cells = [SketchedCell(group=group, count=40, values=[0.4] * 3) for group in plan.groups]
     return audit(plan, [make_message(plan, "only", cells)], redraws=20)
 
@@ -78,8 +83,7 @@ def make_summed() -> AuditResult:
     """What a secure sum leaves of a result: the groups, and nothing of any silo."""
     document = make_result().to_dict()
     parts = document["decomposition"], document["attribution"]
-    for part in parts:
-        part["intervals"] = dict.fromkeys(part["intervals"])
+    parts[1]["intervals"] = dict.fromkeys(parts[1]["intervals"])
     parts[0].update(dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper")))
     parts[1].update(selection=None, within=None)
     for silo, influence in zip(document["silos"], parts[1]["silos"], strict=True):
@@ -102,7 +106,10 @@ SHAPES = {
     "one silo": lambda: make_result(silos=1),
     "withheld and missing": lambda: make_result(lacking=True, missing=True),
     "no review level": lambda: make_result(review_level=None),
-    "bin means": lambda: make_result(sketch="mean", estimator="exact"),
+    "quantiles": lambda: make_result(sketch="quantile", estimator="grid"),
+    "points": lambda: make_result(review_level=0.05, review_unit="points"),
+    "a grid": lambda: make_result(steps=10, score_step=0.1),
+    "a fine grid": lambda: make_result(steps=500, score_step=0.002, groups=tuple("ABCDE")),
     "few values": lambda: make_result(steps=5),
     "equal scores": make_equal,
     "a secure sum": make_summed,

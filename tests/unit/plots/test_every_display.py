@@ -33,6 +33,7 @@ def test_there_are_ten():
     assert len(DISPLAYS) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("display", DISPLAYS, ids=named)
 def test_any_result_is_drawn_without_a_warning(display, shape):

@@ -375,7 +375,7 @@ def test_a_cell_has_as_many_values_as_levels_or_as_points():
         ({}, [1.5, 2.5, 3.5, 4.5]),
         ({"bins": 2}, [2.5]),
         ({"bins": 3}, [1.5, 3.5]),
-        ({"edges": [2, 3.5]}, [2.0, 3.5]),
+        ({"edges": [2.2, 3.5]}, [2.5, 3.5]),
     ],
 )
 def test_bins_of_a_score_on_a_grid_meet_between_its_points(terms, edges):

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 from markdown_it import MarkdownIt
 from tests.report_results import (
+    aside_result,
     changed,
     incomplete_result,
     noisy_result,
@@ -18,6 +19,8 @@ from tests.report_results import (
 from fedparity.auditing.result import AuditResult
 from fedparity.report.escaping import code, plain
 from fedparity.report.markdown import markdown_report
+from fedparity.report.numbers import number, percent, percents, span
+from fedparity.report.sentences.sizes import in_points, points_range
 
 HOSTILE = [
     "a|b",
@@ -82,10 +85,49 @@ def test_a_hostile_title_stays_a_line(title):
     assert len(text.splitlines()) == len(markdown_report(plain_result()).splitlines())
 
 
-def test_it_starts_with_the_verdict():
-    text = markdown_report(changed(plain_result(), "disparity", verdict="above"))
+def test_it_starts_with_the_headline_its_range_and_both_verdicts():
+    result = aside_result()
+    lines = markdown_report(result).splitlines()
 
-    assert text.startswith("## ▲ Above the review level 0.01\n\n**Across 3 silos together,")
+    assert lines[0] == f"## ▲ {in_points(result)}"
+    assert lines[2] == plain(points_range(result))
+    assert [line[:33] for line in lines[4:8]] == [
+        "- ▲ Among the silos that answered",
+        "- ◆ For all, whatever the missing",
+        "- rare: no silo released it (with",
+        "- 1 of 3 silos sent nothing and i",
+    ]
+
+
+def test_rates_follow_the_groups_and_details_come_late():
+    text = markdown_report(aside_result())
+    [rates] = aside_result().thresholds
+    row = rates.groups[1]
+
+    places = [
+        text.index(part)
+        for part in (
+            *("### Groups", "**Share with a score below 5**", "**Share above the median"),
+            *("**How large?**", "### How large, in other units", "### Silos"),
+            *("### How sure, in detail", "| p-value |", "### What this does not prove"),
+        )
+    ]
+    assert places == sorted(places)
+    shown = f"| B | {percent(row.rate.value)} | {percents(row.rate.interval)} |"
+    assert shown in text
+    assert f"| {row.four_fifths} |" in text
+    assert text.count("| p-value |") == 1
+
+
+def test_magnitudes_are_those_of_the_result():
+    result = aside_result()
+    text = markdown_report(result)
+    worst, burden = result.magnitudes.worst_pair, result.magnitudes.burden
+
+    assert f"| {number(worst.corrected)} | {span(worst.interval)} |" in text
+    for each in burden:
+        start = f"| {each.group}: from the center of all, in points | {number(each.value)} | – |"
+        assert f"{start} {span(each.certificate)} |" in text
 
 
 @pytest.mark.parametrize(("count", "folded"), [(20, False), (21, True)])
@@ -124,7 +166,7 @@ def test_weights_are_named_in_the_tables():
 
 def test_ten_groups_and_no_level_are_no_obstacle():
     assert "names no review level" in markdown_report(plain_result(review_level=None))
-    assert markdown_report(result_of_silos(4, groups=10)).count("10 %") == 10
+    assert markdown_report(result_of_silos(4, groups=10)).count("| 10 % |") == 10
 
 
 def test_cells_without_a_number_hold_a_dash():

@@ -5,6 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.report_results import (
+    aside_result,
     changed,
     incomplete_result,
     plain_result,
@@ -59,6 +60,10 @@ def test_every_number_is_that_of_the_result():
     [model] = metadata(model_card_section(result))["model-index"]
     metrics = {each["type"]: each for each in model["results"][0]["metrics"]}
 
+    worst = document["magnitudes"]["worst_pair"]
+    assert metrics["worst-pair-distance"]["value"] == worst["corrected"]
+    for name, value in metrics["worst-pair-distance"]["args"].items():
+        assert value == (document["disparity"] | document | worst)[name]
     assert metrics["disparity"]["value"] == document["disparity"]["value"]
     for name, value in metrics["disparity"]["args"].items():
         assert value == (document["disparity"] | document)[name]
@@ -98,4 +103,18 @@ def test_what_a_secure_sum_does_not_hold_is_left_out():
     [model] = metadata(model_card_section(summed_result()))["model-index"]
 
     kinds = [metric["type"] for metric in model["results"][0]["metrics"]]
-    assert kinds == ["disparity", "heterogeneity"]
+    assert kinds == ["worst-pair-distance", "points-to-parity", "disparity", "heterogeneity"]
+
+
+def test_rates_are_metrics_of_every_group():
+    result = aside_result()
+    [model] = metadata(model_card_section(result))["model-index"]
+    metrics = [m for m in model["results"][0]["metrics"] if m["type"] == "selection-rate"]
+
+    assert [metric["args"]["group"] for metric in metrics] == ["A", "B", "A", "B"]
+    for metric, row in zip(metrics, result.thresholds[0].groups, strict=False):
+        assert metric["value"] == row.rate.value
+        assert metric["args"]["threshold"] == 5
+        assert metric["args"]["interval"] == list(row.rate.interval)
+        assert metric["args"]["ratio_to_best"] == row.ratio_to_best.value
+        assert metric["args"]["four_fifths"] == row.four_fifths

@@ -4,15 +4,19 @@ from html.parser import HTMLParser
 
 import pytest
 from tests.report_results import (
+    aside_result,
     changed,
     incomplete_result,
+    judged,
     plain_result,
     result_of_silos,
     summed_result,
 )
 
 from fedparity.report.notebook import notebook_html
-from fedparity.report.numbers import number
+from fedparity.report.numbers import number, percents
+from fedparity.report.sentences.missing import left_out
+from fedparity.report.sentences.sizes import points_range, two_verdicts
 from fedparity.report.verdicts import VERDICTS
 
 
@@ -42,18 +46,34 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_it_shows_verdict_value_and_interval(verdict):
-    result = changed(plain_result(), "disparity", verdict=verdict)
+    result = judged(plain_result(), verdict)
     page = Page(result._repr_html_())
 
-    assert VERDICTS[verdict].shape in page.text
+    assert page.text.startswith(VERDICTS[verdict].shape)
+    assert points_range(result) in page.text
     assert number(result.disparity.value) in page.text
-    assert number(result.disparity.interval.lower) in page.text
+
+
+def test_it_shows_whom_it_leaves_out_and_the_rates():
+    result = aside_result()
+    page = Page(notebook_html(result))
+
+    for told in (
+        *left_out(result),
+        "Share with a score below 5",
+        *(w for _, w in two_verdicts(result)),
+    ):
+        assert told in page.text
+    assert percents(result.thresholds[0].groups[0].rate.interval) in page.text
 
 
 def test_it_holds_no_script_no_style_sheet_and_no_color():
     page = notebook_html(incomplete_result())
 
-    assert Page(page).tags <= {*("div", "p", "table", "thead", "tbody", "tr", "th", "td")}
+    assert Page(page).tags <= {*("div", "p", "table", "thead", "tbody", "tr", "th", "td")} | {
+        "details",
+        "summary",
+    }
     assert Page(page).attributes <= {"style", "scope"}
     assert "color" not in page
 

@@ -9,8 +9,10 @@ import zlib
 import pytest
 from tests.e2e.running import environment
 from tests.report_results import (
+    aside_result,
     changed,
     incomplete_result,
+    judged,
     noisy_result,
     plain_result,
     result_of_silos,
@@ -21,7 +23,10 @@ from tests.report_results import (
 from fedparity.auditing.result import AuditResult
 from fedparity.errors import MissingExtraError
 from fedparity.report import extras
+from fedparity.report.numbers import percents
 from fedparity.report.one_page import pdf_report
+from fedparity.report.sentences.missing import left_out
+from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
 from fedparity.report.sheet.document import Room, sheet_html
 from fedparity.report.sheet.figures import SheetFigure
 from fedparity.report.verdicts import VERDICTS
@@ -50,6 +55,7 @@ RESULTS = {
     "1 silo": lambda: result_of_silos(1),
     "ten groups": lambda: result_of_silos(4, groups=10),
     "incomplete": incomplete_result,
+    "rates, and a group set aside": aside_result,
     "long names": lambda: LONG,
     "noise": noisy_result,
     "secure sum": summed_result,
@@ -134,11 +140,31 @@ def test_nothing_is_fetched_and_nothing_is_complained_of(caplog, monkeypatch):
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_the_sheet_starts_with_the_verdict(verdict):
-    result = changed(plain_result(), "disparity", verdict=verdict)
+def test_the_sheet_starts_with_the_headline_and_its_range(verdict):
+    result = judged(plain_result(), verdict)
     page = sheet_html(result, FIGURES, style="", room=ROOM)
 
-    assert f'<p class="verdict">{VERDICTS[verdict].shape} ' in page
+    assert f"<main><h1>{VERDICTS[verdict].shape} {in_points(result)}</h1>" in page
+    assert f'</h1><p class="range">{points_range(result)}</p>' in page
+
+
+def test_both_verdicts_and_whom_they_leave_out_stand_below_the_range():
+    result = aside_result()
+    page = sheet_html(result, FIGURES, style="", room=ROOM)
+    start = page[page.index("</h1>") : page.index("<figure>")]
+
+    for told in (*(words for _, words in two_verdicts(result)), *left_out(result)):
+        assert f"{told}</li>" in start
+
+
+def test_rates_are_on_the_sheet():
+    result = aside_result()
+    page = sheet_html(result, FIGURES, style="", room=ROOM)
+
+    assert "<caption>Share with a score below 5</caption>" in page
+    for row in result.thresholds[0].groups:
+        assert percents(row.rate.interval) in page
+        assert row.four_fifths in page
 
 
 def test_names_are_escaped_on_the_sheet():
@@ -162,7 +188,8 @@ def test_of_a_secure_sum_the_silos_are_named_without_a_table():
     page = sheet_html(summed_result(), FIGURES, style="", room=ROOM)
 
     assert "Only their sums were seen: s0, s1 and s2." in page
-    assert "<table>" not in page
+    assert page.count("<table>") == 1
+    assert "<caption>Groups</caption>" in page
 
 
 def test_the_sheet_says_where_the_numbers_come_from():

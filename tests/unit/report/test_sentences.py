@@ -6,18 +6,21 @@ import numpy as np
 import pytest
 from tests.audit_strategies import make_cell, make_message, make_plan
 from tests.report_results import (
+    aside_result,
     changed,
     incomplete_result,
+    judged,
     plain_result,
     result_of_silos,
     weighted_result,
     with_names,
     with_parts,
+    with_worst,
 )
 
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.intervals import Interval
+from fedparity.diagnostics.warning import AuditWarning
 from fedparity.protocol.sketched_cell import SketchedCell
 from fedparity.report import sentences
 from fedparity.report.numbers import number
@@ -26,12 +29,10 @@ from fedparity.report.sentences.sources import LIMITS_OF_TERMS
 
 
 def silos_seen(result, *found):
-    """The result with silos of these disparities and lower ends of their intervals."""
+    """The result with silos in which the groups are so far apart."""
     silos = tuple(
-        dataclasses.replace(
-            silo, disparity=value, interval=None if low is None else Interval(low, 2 * value)
-        )
-        for silo, (value, low) in zip(result.silos, found, strict=True)
+        dataclasses.replace(silo, disparity=value, wasserstein=value)
+        for silo, value in zip(result.silos, found, strict=True)
     )
     return dataclasses.replace(result, silos=silos)
 
@@ -39,50 +40,91 @@ def silos_seen(result, *found):
 @pytest.mark.parametrize(
     ("verdict", "ending"),
     [
-        ("above", ": above the review level 0.01."),
-        ("below", ": below the review level 0.01."),
-        ("inconclusive", ": inconclusive at the review level 0.01."),
+        ("above", ": above the review level of 0.01 points."),
+        ("below", ": below the review level of 0.01 points."),
+        ("inconclusive", ": inconclusive at the review level of 0.01 points."),
     ],
 )
-def test_the_headline_is_one_sentence_with_verdict_and_level(verdict, ending):
-    result = changed(plain_result(), "disparity", value=0.0323, verdict=verdict)
+def test_the_headline_is_one_sentence_with_direction_verdict_and_level(verdict, ending):
+    result = with_worst(judged(plain_result(), verdict), corrected=0.1234, share_of_range=0.1234)
 
-    assert sentences.headline(result) == (
-        f"Across 3 silos together, the scores of groups A and B have a disparity of 0.0323{ending}"
+    assert sentences.in_points(result) == (
+        f"B scores 0.12 points higher than A (12.3 % of the scale){ending}"
     )
+
+
+def test_one_point_is_one_point():
+    result = with_worst(plain_result(), corrected=1.004)
+
+    assert "B scores 1 point higher than A" in sentences.in_points(result)
 
 
 def test_without_a_review_level_the_headline_says_so():
-    assert sentences.headline(plain_result(review_level=None)).endswith(
-        "The plan names no review level."
+    assert sentences.in_points(plain_result(review_level=None)).endswith(
+        "the plan names no review level to compare it with."
     )
 
 
-def test_one_silo_is_not_across_silos():
-    assert sentences.headline(result_of_silos(1)).startswith("In 1 silo, the scores")
+def test_where_means_are_less_than_half_of_it_groups_differ_in_spread():
+    half = dataclasses.replace(plain_result().magnitudes.location_share, value=0.4)
+    result = changed(plain_result(), "magnitudes", location_share=half)
+
+    assert sentences.direction(result).startswith("A and B differ in spread, not in level, by")
 
 
-def test_missing_silos_are_in_the_headline():
-    assert sentences.headline(incomplete_result()).startswith("Across 4 of 5 silos together,")
+def test_what_noise_could_show_is_said_to_be_no_more():
+    result = changed(plain_result(), "disparity", p_value=0.4)
+
+    assert "no more than sampling noise shows" in sentences.in_points(result)
 
 
-def test_of_ten_groups_two_are_named():
+def test_the_two_furthest_apart_of_ten_groups_are_named():
     result = result_of_silos(4, groups=10)
 
-    assert "groups A, B and 8 more" in sentences.headline(result)
+    assert "the two groups furthest apart" in sentences.direction(result) or (
+        "no more than sampling noise" in sentences.direction(result)
+    )
     assert "The two groups furthest apart are A and J" in sentences.how_large(result)
+    assert "for all pairs at once" in sentences.points_range(result)
+
+
+def test_groups_set_aside_and_missing_silos_are_told_first():
+    first, second = sentences.left_out(aside_result())
+
+    assert first.startswith("rare: no silo released it (withheld by 2 of 2 silos;")
+    assert second == "1 of 3 silos sent nothing and is in no estimate: gone."
+    assert sentences.what_is_missing(aside_result())[:2] == (first, second)
+
+
+def test_a_group_set_aside_is_no_complete_audit():
+    assert not sentences.is_complete(aside_result())
+
+
+def test_rates_are_told_with_their_threshold_and_answer():
+    result = aside_result()
+    [rates], [tail] = result.thresholds, result.tails
+
+    assert sentences.rates_heading(rates) == "Share with a score below 5"
+    assert sentences.rates_heading(tail) == "Share above the median of all records, 5"
+    assert "are known exactly." in sentences.reading_rates(rates, result)
+    assert "For all, whatever the missing ones hold: undetermined." in (
+        sentences.reading_rates(rates, result)
+    )
 
 
 @pytest.mark.parametrize(
     ("order", "words"),
-    [(1, "(W₁, the mean over ranks)"), (2, "(W₂, the root mean square over ranks)")],
+    [(1, "(W₁, the mean over ranks,"), (2, "(W₂, the root mean square over ranks,")],
 )
 def test_how_large_is_said_in_score_points(order, words):
     result = plain_result(order=order)
-    pair = result.pairs[0]
+    worst, pair = result.magnitudes.worst_pair, result.pairs[0]
 
-    assert f"{number(pair.wasserstein)} score points apart {words}" in sentences.how_large(result)
+    assert f"{number(worst.corrected)} points apart {words}" in sentences.how_large(result)
     assert f"The mean of A is {number(-pair.mean_gap)} lower" in sentences.how_large(result)
+    assert f"move by {number(result.magnitudes.points.corrected)} points" in (
+        sentences.how_large(result)
+    )
 
 
 def test_trimmed_ranks_are_mentioned():
@@ -99,23 +141,33 @@ def test_equal_means_are_called_equal():
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (((0.005, 0.001), (0.004, 0.001), (0.003, 0.0)), "No silo alone is above"),
-        (((0.009, 0.001), (0.004, 0.001), (0.003, 0.0)), "though the intervals of 1 reach beyond"),
-        (((0.05, 0.02), (0.04, 0.001), (0.03, None)), "1 of 3 silos alone is above"),
-        (((0.05, 0.02), (0.04, 0.001), (0.03, None)), "; 2 more silos only with the value."),
-        (((0.05, 0.001), (0.004, 0.0), (0.0, 0.0)), "1 of 3 silos alone is above"),
-        (((0.05, 0.001), (0.004, 0.0), (0.0, 0.0)), "but not with the whole interval."),
-        (((0.05, 0.02), (0.04, 0.02), (0.03, 0.02)), "All 3 silos alone are above"),
+        ((0.005, 0.004, 0.01), "No silo alone shows more than the review level of 0.01 points."),
+        ((0.05, 0.004, 0.003), "1 of 3 silos alone shows more than"),
+        ((0.05, 0.04, 0.003), "2 of 3 silos alone show more than"),
+        ((0.05, 0.04, 0.03), "All 3 silos alone show more than"),
+        ((0.05, 0.04, 0.03), "The most is 0.05 points, at s0; all silos together have"),
     ],
 )
 def test_what_silos_see_alone_is_compared_with_the_level(found, words):
     assert words in sentences.seen_alone(silos_seen(plain_result(), *found))
 
 
-def test_without_a_level_silos_are_compared_with_the_whole():
-    result = silos_seen(plain_result(review_level=None), (0.9, 0.0), (1e-4, 0.0), (1e-4, 0.0))
+@pytest.mark.parametrize("unit", ["squared", "share"])
+def test_silos_are_compared_in_the_unit_of_the_level(unit):
+    """The disparity with a level of squares; points with a share of a scale from 0 to 1."""
+    text = sentences.seen_alone(silos_seen(plain_result(review_unit=unit), 0.9, 1e-4, 1e-4))
 
-    assert sentences.seen_alone(result).startswith("1 of 3 silos shows at least the disparity of")
+    assert text.startswith("1 of 3 silos alone shows more than the review level of")
+    assert (" points, at s0" in text) == (unit == "share")
+
+
+@pytest.mark.parametrize("options", [{"review_level": None}, {"review_unit": "sd"}])
+def test_without_a_level_silos_are_compared_with_the_whole(options):
+    result = silos_seen(plain_result(**options), 0.9, 1e-4, 1e-4)
+
+    assert sentences.seen_alone(result).startswith(
+        "1 of 3 silos alone shows as much as all silos together ("
+    )
 
 
 def test_silos_with_one_group_are_counted():
@@ -124,7 +176,8 @@ def test_silos_with_one_group_are_counted():
 
 def test_if_no_silo_can_compare_none_could_have_seen_it():
     result = plain_result()
-    silos = tuple(dataclasses.replace(s, disparity=None, interval=None) for s in result.silos)
+    nothing = {"disparity": None, "wasserstein": None, "interval": None}
+    silos = tuple(dataclasses.replace(silo, **nothing) for silo in result.silos)
 
     assert sentences.seen_alone(dataclasses.replace(result, silos=silos)).startswith(
         "No silo has two groups to compare"
@@ -188,7 +241,7 @@ def test_everything_that_is_missing_is_named_once():
     assert "3 rows without a score were dropped: tiny (3). No bound counts them." in told
     assert text.count("sent nothing") == text.count("withheld") == text.count("dropped") == 1
     assert len(told) == 4 + sum(
-        not any(word in warning for word in ("sent nothing", "withheld", "dropped"))
+        warning.code not in ("silos_missing", "cells_withheld", "rows_dropped")
         for warning in result.warnings
     )
 
@@ -234,11 +287,11 @@ def test_cells_that_stood_in_are_counted():
 def test_the_four_ranges_are_told_apart():
     text = sentences.explain_accuracy(incomplete_result())
 
-    for word in ("Interval,", "Certificate,", "Outer bounds,", "All errors together,", "k = 20"):
+    for word in ("Interval,", "Certificate,", "Outer bounds,", "Combined,", "k = 20"):
         assert word in text
     assert "4 of 7 cells have fewer, the smallest 3." in text
     assert "Outer bounds are the same" in sentences.explain_accuracy(plain_result())
-    assert sentences.levels_words(plain_result()) == "k = 20: up to 20 quantiles per cell."
+    assert sentences.levels_words(plain_result()) == "k = 20: up to 20 bin means per cell."
 
 
 def test_the_command_makes_the_same_result():
@@ -251,7 +304,8 @@ def test_the_command_makes_the_same_result():
 
 def test_recombined_redraws_are_asked_for_by_not_asking():
     """A number of redraws would make plain ones instead."""
-    warning = "the sketches hold 300,001 values: intervals come from recombined redraws of blocks."
+    text = "the sketches hold 300,001 values: intervals come from redraws of whole groups."
+    warning = AuditWarning(code="pooled_redraws", text=text)
     result = dataclasses.replace(plain_result(), warnings=(warning,))
 
     assert "--redraws" not in sentences.reproduce_command(result)

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from tests.report_results import noisy_result, plain_result, summed_result
+from tests.report_results import aside_result, noisy_result, plain_result, summed_result
 
 from fedparity.cli.audit_text import audit_text
 from fedparity.report import sentences
@@ -38,10 +38,29 @@ def test_the_guarantee_is_what_the_messages_state(name):
 
 
 def test_quantiles_are_somebodys_scores_and_means_are_not():
-    means = plain_result(sketch="mean", estimator="exact")
+    quantiles = plain_result(sketch="quantile", estimator="grid")
 
-    assert "Each quantile is somebody's score." in sentences.explain_privacy(plain_result())
-    assert "somebody" not in sentences.explain_privacy(means)
+    assert "Each quantile is somebody's score." in sentences.explain_privacy(quantiles)
+    assert "somebody" not in sentences.explain_privacy(plain_result())
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (lambda: plain_result(sketch="quantile"), "a count and up to 20 quantiles of its scores"),
+        (
+            plain_result,
+            "a count and up to 20 bin means of its scores and a mean square: at most 44",
+        ),
+        (
+            aside_result,
+            "small counts joined, and its records at or above 1 threshold: at most 44",
+        ),
+    ],
+    ids=["quantiles", "means", "counts"],
+)
+def test_it_says_what_a_cell_holds(result, words):
+    assert words in sentences.explain_privacy(result())
 
 
 @pytest.mark.parametrize("parts", [False, True])
@@ -60,7 +79,7 @@ def test_of_a_secure_sum_nothing_is_said_of_a_silo(order, parts):
     assert "in 64 bins" in sentences.explain_privacy(result)
     assert "The auditor saw: sums over 3 silos." in sentences.explain_privacy(result)
     assert "somebody" not in sentences.explain_privacy(result)
-    assert "the error of the bins" in sentences.how_certain(result)
+    assert "guaranteed error of the bins" in sentences.how_certain(result)
 
 
 def test_of_a_secure_sum_what_is_missing_is_told_once_and_completely():
@@ -75,7 +94,7 @@ def test_of_a_secure_sum_what_is_missing_is_told_once_and_completely():
 def test_noise_is_an_error_of_its_own():
     result = noisy_result()
 
-    assert "the error of noise and bins" in sentences.how_certain(result)
+    assert "guaranteed error of noise and bins" in sentences.how_certain(result)
     assert "as noise can be anything" in sentences.explain_accuracy(result)
     assert "noisy numbers of records in 32 bins" in sentences.explain_privacy(result)
     assert "Limits of the protection: m silos, m epsilon." in sentences.explain_privacy(result)
@@ -86,5 +105,5 @@ def test_tables_say_what_the_certificate_takes_as_given():
     for result, words in ((plain_result(), "given the sketches"), (noisy_result(), "given noise")):
         table = next(row for row in measures(result) if row.name == "certificate")
 
-        assert table.meaning.startswith(words)
-        assert words in audit_text(result)
+        assert words in table.meaning
+        assert words in audit_text(result, details=True)

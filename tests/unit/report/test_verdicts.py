@@ -3,10 +3,10 @@
 from typing import get_args
 
 import pytest
-from tests.report_results import changed, plain_result
+from tests.report_results import changed, judged, plain_result
 
 from fedparity.diagnostics.assessment import Verdict
-from fedparity.report.verdicts import VERDICTS, mark_of, verdict_line, verdict_words
+from fedparity.report.verdicts import VERDICTS, level_words, mark_of, verdict_line, verdict_words
 
 
 def test_every_verdict_has_a_word_and_a_shape_of_its_own():
@@ -19,12 +19,34 @@ def test_every_verdict_has_a_word_and_a_shape_of_its_own():
 
 @pytest.mark.parametrize("verdict", ["above", "below", "inconclusive"])
 def test_the_level_is_named_with_the_word(verdict):
-    result = changed(plain_result(), "disparity", verdict=verdict, review_level=0.0123456)
+    result = changed(judged(plain_result(), verdict), "disparity", review_level=0.0123456)
 
     assert verdict in verdict_words(result).lower()
-    assert verdict_words(result).endswith("the review level 0.0123456")
+    assert verdict_words(result).endswith("the review level of 0.0123456 points")
     assert verdict_line(result).startswith(mark_of(result).shape)
 
 
 def test_without_a_level_there_is_none_to_name():
     assert verdict_line(plain_result(review_level=None)) == "– No review level"
+
+
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [
+        ("points", "1 point"),
+        ("share", "100 % of the scale"),
+        ("sd", "1 standard deviation"),
+        ("squared", "1 for G₂"),
+    ],
+)
+def test_the_level_is_written_in_its_unit(unit, words):
+    result = changed(plain_result(), "disparity", review_level=1.0, review_unit=unit)
+
+    assert level_words(result) == words
+
+
+def test_where_the_verdict_for_all_is_another_it_says_among_whom_it_holds():
+    assert "among" not in verdict_words(judged(plain_result(), "above"))
+    assert verdict_words(judged(plain_result(), "above", "inconclusive")).endswith(
+        "of 0.01 points among the silos that answered"
+    )

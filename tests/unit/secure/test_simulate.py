@@ -48,7 +48,7 @@ def test_keys_are_left_out_and_that_is_said():
 
     result = simulate(table(), plan=plan(keys=keys))
 
-    assert "keys of the plan were left out" in result.warnings[0]
+    assert "keys of the plan were left out" in result.warnings[0].text
 
 
 def test_a_silo_that_the_table_lacks_has_dropped_out():

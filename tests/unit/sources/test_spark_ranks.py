@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests import sparks
 from tests.contracts.table_sources import columns, table_rows
-from tests.oracles.exact_sketch import exact_sketch
+from tests.oracles.exact_sketch import exact_above, exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
@@ -24,7 +24,8 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def plan(groups=("A", "B"), levels=7, **changes):
     options = {"title": "t", "groups": groups, "levels": levels, "score_range": (-1e9, 1e9)}
-    return fp.Plan(**{**options, "disclosure": Disclosure.off(), **changes})
+    options |= {"sketch": "quantile", "disclosure": Disclosure.off()}
+    return fp.Plan(**{**options, **changes})
 
 
 def release(data, asked, **options):
@@ -32,9 +33,16 @@ def release(data, asked, **options):
 
 
 def bits(found):
-    """Counts and values, told apart to the last bit."""
+    """All numbers of a message, told apart to the last bit."""
     return [
-        (cell.count, cell.rank_error, None if cell.values is None else cell.values.tobytes())
+        (
+            cell.count,
+            cell.rank_error,
+            None if cell.values is None else cell.values.tobytes(),
+            cell.mean_square,
+            cell.above,
+            cell.counts,
+        )
         for cell in found.sketch.cells
     ]
 
@@ -75,7 +83,9 @@ def together(names):
 def test_the_bits_are_those_of_numpy(kind, levels):
     names = [name for name in _SCORES if kind == "quantile" or name != "denormals"]
     rows = together(names)
-    asked = plan(names, levels=levels, sketch=kind, score_range=(-1, 1))
+    asked = plan(
+        names, levels=levels, sketch=kind, score_range=(-1, 1), thresholds=[-0.5, 0.0, 0.3, 1.0]
+    )
 
     with sparks.compiled():
         found = release(sparks.frame(rows), asked)
@@ -88,13 +98,32 @@ def test_the_bits_are_those_of_numpy(kind, levels):
 def test_the_bits_are_those_of_fractions(kind):
     """By sorting Python's floats and adding fractions, which shares no code with either."""
     names = ["heavy ties", "fewer records than levels", "tiny and large", "zeros of both signs"]
-    asked = plan(names, levels=12, sketch=kind, score_range=(-1, 1))
+    thresholds = [0.0, 0.2, 0.3]
+    asked = plan(names, levels=12, sketch=kind, score_range=(-1, 1), thresholds=thresholds)
 
     found = release(sparks.frame(together(names)), asked)
 
     for name, cell in zip(names, found.sketch.cells, strict=True):
         count, values = exact_sketch(_SCORES[name], None, 12, kind)
         assert (count, values) == (cell.count, cell.values.tolist())
+        inside = exact_inside(_SCORES[name], None, 12) if kind == "mean" else None
+        assert inside == cell.mean_square
+        assert exact_above(_SCORES[name], None, thresholds) == cell.above
+
+
+def test_counts_are_made_inside_spark():
+    """Of labels that are put together too, with zeros of both signs; one job for all groups."""
+    rows = records([0.1 + 0.2, 0.3, 0.1, -0.0, 0.0, 0.7, 1.0] * 9, labels="ABC")
+    grid = {"sketch": "counts", "score_range": (0, 1), "thresholds": [0.3, 1.0]}
+    asked = plan(("A", "B", "nobody"), score_step=0.1, **grid)
+
+    with sparks.compiled():
+        found = release(sparks.frame(rows), asked, mapping={"C": "A"})
+
+    assert (found.how.way, found.how.passes) == ("where they are", 2)
+    assert bits(release(columns_of(rows), asked, mapping={"C": "A"})) == bits(found)
+    with pytest.raises(fp.ScoreError, match="36 of 63 are not"):
+        release(sparks.frame(rows), plan(("A", "B", "C"), score_step=0.5, **grid))
 
 
 def test_sums_of_more_bits_than_can_be_added_up_are_left_to_numpy():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.contracts.table_sources import table_rows
 from tests.databases import POSTGRES, by_adbc, by_psycopg, created, driver, postgres
+from tests.oracles.exact_sketch import exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
@@ -15,12 +16,15 @@ from fedparity.sources.opening import open_records
 
 DRIVERS = {"ADBC": by_adbc, "psycopg": by_psycopg}
 pytestmark = pytest.mark.database
+every_kind = pytest.mark.parametrize("kind", ["quantile", "mean"])
 every_driver = pytest.mark.parametrize("make", DRIVERS.values(), ids=DRIVERS)
 
 
 def plan(groups=("A", "B"), levels=100, **changes):
+    """Quantiles, which PostgreSQL finds itself; for means rows are read."""
     options = {"title": "t", "groups": groups, "levels": levels, "score_range": (-1e9, 1e9)}
-    return fp.Plan(**{**options, "disclosure": Disclosure.off(), **changes})
+    options |= {"sketch": "quantile", "disclosure": Disclosure.off()}
+    return fp.Plan(**{**options, **changes})
 
 
 def release(data, asked, **options):
@@ -29,7 +33,11 @@ def release(data, asked, **options):
 
 def numbers(found):
     return [
-        (cell.count, None if cell.values is None else cell.values.tolist())
+        (
+            cell.count,
+            None if cell.values is None else cell.values.tolist(),
+            (cell.mean_square, cell.above, cell.counts),
+        )
         for cell in found.sketch.cells
     ]
 
@@ -63,10 +71,11 @@ def test_ranks_are_right_for_a_million_records():
 
 
 @every_driver
+@every_kind
 @pytest.mark.parametrize(
     "form", ["float8", "float4", "numeric", "numeric(12,5)", "int2", "int8", "bool"]
 )
-def test_every_type_has_the_bits_of_reading_it(make, form):
+def test_every_type_has_the_bits_of_reading_it(make, form, kind):
     """Ranked inside the server, read from it, and NumPy: three ways, one answer."""
     draw = np.random.default_rng(3)
     whole = form.startswith(("int", "bool"))
@@ -81,11 +90,12 @@ def test_every_type_has_the_bits_of_reading_it(make, form):
         rows = [{**row, "z": bool(row["z"])} for row in rows]
     data = make_typed(make, rows, form)
 
-    ranked = release(data, plan(levels=9))
-    read = release(data, plan(levels=9), where="race <> ''")
+    asked = plan(levels=9, sketch=kind)
+    ranked = release(data, asked)
+    read = release(data, asked, where="race <> ''")
 
     assert (ranked.how.way, read.how.way) == ("where they are", "in memory")
-    assert numbers(ranked) == numbers(read) == numbers(release(stored(rows, form), plan(levels=9)))
+    assert numbers(ranked) == numbers(read) == numbers(release(stored(rows, form), asked))
 
 
 def by(make, **what):
@@ -128,11 +138,18 @@ def stored(rows, form):
     ids=str,
 )  # fmt: skip
 @pytest.mark.parametrize("gaps", [0.0, 0.1])
-def test_labels_and_faults_are_those_of_reading(make, options, gaps):
+@every_kind
+def test_labels_and_faults_are_those_of_reading(make, options, gaps, kind):
     """The same groups, the same rows dropped, the same refusal in the same words."""
     rows = table_rows(seed=7, scores=gaps, labels=gaps)
     options = dict(options)
-    asked = plan(options.pop("groups"), levels=7, score_range=options.pop("score_range", (-9, 9)))
+    asked = plan(
+        options.pop("groups"),
+        levels=7,
+        sketch=kind,
+        score_range=options.pop("score_range", (-9, 9)),
+        thresholds=[-0.5, 0.0, 1.0],
+    )
 
     def outcome(data):
         try:
@@ -148,7 +165,8 @@ def test_labels_and_faults_are_those_of_reading(make, options, gaps):
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
 @pytest.mark.parametrize("form", ["float8", "float4", "numeric"])
 @pytest.mark.parametrize("missing", ["refuse", "drop"])
-def test_scores_that_are_not_finite_are_refused_as_by_numpy(make, value, form, missing):
+@every_kind
+def test_scores_that_are_not_finite_are_refused_as_by_numpy(make, value, form, missing, kind):
     postgres()
     rows = (value, "A"), ("0.5", "B"), ("0.25", "A")
     selects = [f"SELECT '{score}'::{form} AS z, '{label}' AS race" for score, label in rows]
@@ -156,7 +174,7 @@ def test_scores_that_are_not_finite_are_refused_as_by_numpy(make, value, form, m
 
     def outcome(source):
         try:
-            return numbers(release(source, plan(levels=2), missing=missing))
+            return numbers(release(source, plan(levels=2, sketch=kind), missing=missing))
         except fp.FedparityError as error:
             return str(error)
 
@@ -180,8 +198,9 @@ def test_labels_of_every_type_are_the_same_text(make):
         )
         asked = plan((label, "none"), levels=1)
 
-        assert numbers(release(data, asked)) == [(3, [0.5]), (0, None)]
-        assert numbers(release(data, asked, where="z > 0")) == [(3, [0.5]), (0, None)]
+        none = (None, (), None)
+        assert numbers(release(data, asked)) == [(3, [0.5], none), (0, None, none)]
+        assert numbers(release(data, asked, where="z > 0")) == numbers(release(data, asked))
 
 
 def test_too_many_labels_are_read_instead():
@@ -195,17 +214,115 @@ def test_too_many_labels_are_read_instead():
     assert [cell.count for cell in found.sketch.cells] == [3] * 300
 
 
-@pytest.mark.parametrize(
-    "options", [{"weight": "w"}, {"where": "age > 0"}, {"asked": plan(sketch="mean")}], ids=str
-)
-def test_what_the_server_cannot_rank_is_read(options):
+@pytest.mark.parametrize("options", [{"weight": "w"}, {"where": "age > 0"}], ids=str)
+@every_kind
+def test_what_the_server_cannot_rank_is_read(options, kind):
     rows = [row for row in table_rows() if row["race"] in ("A", "B")]
-    asked = options.pop("asked", plan())
+    asked = plan(sketch=kind)
 
     found = release(by_adbc(rows), asked, **options)
 
     assert found.how.way == "in memory"
     assert numbers(release(columns(rows), asked, **options)) == numbers(found)
+
+
+_DRAW = np.random.default_rng(8)
+_SCORES = {
+    "one record": [0.25],
+    "fewer records than levels": [0.5, 0.25, 0.125, 0.375, 1.0],
+    "all equal": [0.1] * 101,
+    "heavy ties": _DRAW.choice([0.1, 0.2, 0.3, 0.7], 500, p=[0.1, 0.6, 0.2, 0.1]).tolist(),
+    "zeros of both signs": [0.0, -0.0, 0.0, -0.0, 0.5, -0.5, -0.0] * 9,
+    "both signs": _DRAW.normal(0, 0.2, 700).clip(-1, 1).tolist(),
+    "at both ends of the range": [-1.0, 1.0] * 30,
+    "neighbouring floats": (0.5 + np.arange(300) * 2.0**-53).tolist(),
+    "small ones": (10.0 ** _DRAW.uniform(-14, 0, 300)).tolist(),
+}
+
+
+@every_driver
+@pytest.mark.parametrize("levels", [1, 2, 12])
+def test_bin_means_and_what_they_leave_inside_are_those_of_fractions(make, levels):
+    """Scores are added up inside the server, in whole numbers; no row is read."""
+    rows = [{"z": z, "race": name} for name, scores in _SCORES.items() for z in scores]
+    asked = plan(tuple(_SCORES), levels=levels, sketch="mean", score_range=(-1, 1))
+
+    found = release(make(rows), asked)
+
+    assert found.how.way == "where they are"
+    for cell, scores in zip(found.sketch.cells, _SCORES.values(), strict=True):
+        assert exact_sketch(scores, None, levels, "mean") == (cell.count, cell.values.tolist())
+        assert exact_inside(scores, None, levels) == cell.mean_square
+
+
+@pytest.mark.parametrize(
+    ("scores", "score_range"),
+    [
+        ([1e-40, 0.5, 5e-324, 0.25], (0, 1)),
+        ([0.5, 1e139, -1e139], (-1e140, 1e140)),
+        ([2e-301, 1e-300, 3e-310], (0, 1e-300)),
+    ],
+    ids=["too many bits", "large", "tiny"],
+)
+def test_scores_that_cannot_be_added_up_inside_are_read(scores, score_range):
+    rows = [{"z": score, "race": "A"} for score in scores * 5]
+    asked = plan(levels=3, sketch="mean", score_range=score_range)
+
+    found = release(by_adbc(rows), asked)
+
+    assert numbers(release(columns(rows), asked)) == numbers(found)
+    assert exact_inside(scores * 5, None, 3) == found.sketch.cells[0].mean_square
+
+
+@every_driver
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": ("A", "B", "O'Neil", "Ż, x", "unknown")},
+        {"groups": ("A", "nobody", "rest"), "mapping": {"B": "A"}, "other": "rest"},
+        {"groups": ("f", "m"), "group": "sex", "score_range": (30, 95)},
+    ],
+    ids=str,
+)
+def test_counts_are_made_inside_the_server(make, options, gaps):
+    """Of labels that are put together too; the numbers, and the refusals, are those of reading."""
+    rows = table_rows(seed=7, labels=gaps)
+    options = dict(options)
+    asked = plan(
+        options.pop("groups"),
+        sketch="counts",
+        score_range=options.pop("score_range", (18, 95)),
+        score_step=1,
+        thresholds=[40, 41, 95],
+    )
+
+    def outcome(data, way):
+        try:
+            found = release(data, asked, score="age", **options)
+        except fp.FedparityError as error:
+            return str(error)
+        assert found.how.way == way
+        return numbers(found)
+
+    assert outcome(columns(rows), "in memory") == outcome(make(rows), "where they are")
+
+
+@every_driver
+def test_scores_near_a_point_are_that_point_and_others_are_counted(make):
+    rows = [{"z": z, "race": "A"} for z in (0.1 + 0.2, 0.3, 0.1, -0.0, 0.7, 0.35)]
+    data = make(rows)
+    grid = {"sketch": "counts", "score_range": (0, 1), "thresholds": [0.3]}
+
+    with pytest.raises(fp.ScoreError, match="1 of 6 are not"):
+        release(data, plan(score_step=0.1, **grid))
+    found = release(data, plan(score_step=0.05, **grid))
+
+    assert found.how.way == "where they are"
+    assert found.sketch.cells[0].above == (4,)
+    assert {0.0: 1, 0.1: 1, 0.3: 2, 0.35: 1, 0.7: 1}.items() <= dict(
+        zip(found.sketch.cells[0].values.tolist(), found.sketch.cells[0].counts, strict=True)
+    ).items()
 
 
 def test_no_row_leaves_the_server(monkeypatch):
@@ -223,6 +340,11 @@ def test_no_row_leaves_the_server(monkeypatch):
 
     assert sum(len(answer) for answer in fetched) == 2 + 1 + 1
     assert [len(answer[0][0]) for answer in fetched[1:]] == [5, 5]
+
+    fetched.clear()
+    release(by_adbc(rows), plan(levels=5, sketch="mean"))
+
+    assert [len(answer) for answer in fetched] == [2, 1, 5, 1, 5]
 
 
 def test_an_empty_table_is_refused_in_the_words_of_other_tables():

@@ -71,10 +71,17 @@ class NoisyDisparityAssessment(DisparityAssessment):
         certificate: Bounds,
         outer: Bounds,
     ) -> Interval:
-        """Return the interval, moved as far as records that nobody described move the raw data's."""
-        below = max(0.0, certificate.lower - outer.lower)
-        above = max(0.0, outer.upper - certificate.upper)
-        return Interval(max(0.0, interval.lower - below), interval.upper + above)
+        """Return the interval, moved as far as records that nobody described move the raw data's.
+
+        Its lower end falls by as much as that of the raw data, or by the same factor, whichever is
+        more: bounds that noise has widened may have no room left to fall.
+        """
+        if (outer.lower, outer.upper) == (certificate.lower, certificate.upper):
+            return interval
+        factor = outer.lower / certificate.lower if certificate.lower > 0 else 0.0
+        fallen = interval.lower - max(0.0, certificate.lower - outer.lower)
+        risen = interval.upper + max(0.0, outer.upper - certificate.upper)
+        return Interval(max(0.0, min(fallen, factor * interval.lower)), risen)
 
 
 def assess_noisy(

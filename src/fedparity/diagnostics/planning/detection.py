@@ -23,6 +23,7 @@ from fedparity.diagnostics.planning.simulation import ENOUGH_NUMBERS, Audit
 from fedparity.diagnostics.planning.strengths import smallest_strength
 from fedparity.errors import OptionError
 from fedparity.federated.method import Estimator
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.levels import check_levels
 
@@ -123,8 +124,8 @@ def detectable_disparity(
     score_range: tuple[float, float] | None = None,
     confidence: float = 0.95,
     power: float = 0.8,
-    kind: Kind = "quantile",
-    estimator: Estimator = "grid",
+    kind: Kind = DEFAULT_SKETCH,
+    estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
     progress: Progress | None = None,

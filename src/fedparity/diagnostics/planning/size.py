@@ -22,6 +22,7 @@ from fedparity.diagnostics.planning.score_laws import disparity_between
 from fedparity.diagnostics.planning.shapes import Shape
 from fedparity.diagnostics.planning.strengths import strength_at
 from fedparity.federated.method import Estimator
+from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.levels import check_levels
 
@@ -95,8 +96,8 @@ def plan_size(
     score_range: tuple[float, float] | None = None,
     disparity: float | None = None,
     confidence: float = 0.95,
-    kind: Kind = "quantile",
-    estimator: Estimator = "grid",
+    kind: Kind = DEFAULT_SKETCH,
+    estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
     progress: Progress | None = None,

@@ -15,6 +15,7 @@ from fedparity.experiments.reproduction.number_texts import percent, significant
 from fedparity.experiments.reproduction.populations import Drawn, IntArray, Population
 from fedparity.experiments.reproduction.threads import in_threads
 from fedparity.federated.federation import Federation
+from fedparity.federated.method import Method
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.cell import Cell
 
@@ -120,7 +121,8 @@ def draw_terms(
 def terms_of(cells: Mapping[tuple[int, bool], Cell]) -> FloatArray:
     """Return V_mix, V_bar, R, G₂, selection and within of cells, by the paper's estimator."""
     federation = Federation.from_cells(cells)
-    terms, parts = decompose(federation), attribute(federation)
+    method = Method(estimator="grid")
+    terms, parts = decompose(federation, method), attribute(federation, method)
     if not isinstance(terms, Decomposition):  # pragma: no cover -- order 2 has no other
         raise TypeError
     return np.array(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from fedparity.auditing.result import AuditResult
-from fedparity.report.html.pointers import pointer
+from fedparity.report.pointers import pointer
 from fedparity.report.sentences.naming import is_weighted
 
 __all__ = ["Fact", "guarantee", "provenance"]

@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from fedparity.auditing.result import AuditResult
+from fedparity.plots.headline import headline_of
 from fedparity.plots.silo_rows import silo_rows
 from fedparity.report.html.embedding import embedded
 from fedparity.report.html.environment import environment
@@ -15,22 +16,25 @@ from fedparity.report.html.markup import Markup
 from fedparity.report.html.security import content_policy
 from fedparity.report.html.silo_table import silo_table
 from fedparity.report.html.strip import strip
-from fedparity.report.html.tables import page_tables
+from fedparity.report.html.tables import page_tables, rate_tables
 from fedparity.report.html.values import Values
 from fedparity.report.html.words import said
-from fedparity.report.verdicts import mark_of, verdict_words
+from fedparity.report.magnitudes import READING_MAGNITUDES
+from fedparity.report.sentences.rates import NO_RATES
+from fedparity.report.verdicts import VERDICTS, level_words, verdict_words
 
 __all__ = ["html_report"]
 
 _CONTENTS = (
+    ("groups", "The groups, and rates at thresholds"),
     ("laws", "How different are the groups?"),
     ("local", "Would a silo see it alone?"),
     ("sources", "Where does it come from?"),
     ("silos", "The silos"),
-    ("accuracy", "How accurate is it?"),
+    ("sure", "How sure is it?"),
     ("privacy", "What did the silos release?"),
     ("provenance", "Where do the numbers come from?"),
-    ("method", "Method and limits"),
+    ("limits", "What this does not show"),
 )
 """Name and heading of each section, in the order of the page."""
 
@@ -65,7 +69,7 @@ def html_report(result: AuditResult) -> str:
 def _context(result: AuditResult) -> dict[str, Any]:
     """Everything that the templates name."""
     document = result.to_dict()
-    value = Values(document)
+    value, words = Values(document), said(result)
     rows = silo_rows([silo.disparity for silo in result.silos])
     style, script = _asset("style.css"), _script()
     return {
@@ -76,12 +80,20 @@ def _context(result: AuditResult) -> dict[str, Any]:
         "document": document,
         "value": value,
         "contents": _CONTENTS,
-        "said": said(result),
-        "verdict": _verdict(result),
+        "said": words,
+        "verdict": verdict_words(result),
+        "verdicts": _verdicts(result, words["verdicts"]),
+        "unit": "" if result.disparity.review_unit == "squared" else "points",
+        "measured": headline_of(result).name.capitalize(),
+        "review": level_words(result),
+        "headline": "/".join(("", *headline_of(result).at)),
         "strip": strip(result),
         "largest_alone": _largest_alone(result),
         "figures": page_figures(result),
         "tables": page_tables(result, value, rows.places),
+        "rates": tuple(zip(rate_tables(result, value), words["rates"], strict=True)),
+        "no_rates": NO_RATES,
+        "reading_magnitudes": READING_MAGNITUDES,
         "silos": silo_table(result, document),
         "guarantee": guarantee(document),
         "provenance": provenance(result),
@@ -101,16 +113,24 @@ def _script() -> str:
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
-def _verdict(result: AuditResult) -> dict[str, str]:
-    mark = mark_of(result)
-    return {"word": mark.word, "shape": mark.shape, "words": verdict_words(result)}
+def _verdicts(result: AuditResult, said: tuple[tuple[str, Markup], ...]) -> list[dict[str, str]]:
+    """Both verdicts with their words and shapes; without a review level, that there is none."""
+    found = result.disparity.verdict
+    if not said:
+        none = VERDICTS["none"]
+        return [{"word": none.word, "shape": none.shape, "words": none.phrase}]
+    return [
+        {"word": VERDICTS[verdict].word, "shape": shape, "words": words}
+        for verdict, (shape, words) in zip((found.answered, found.all), said, strict=True)
+    ]
 
 
 def _largest_alone(result: AuditResult) -> str:
-    """The path of the largest disparity that a silo has alone; empty if none has any."""
+    """The path of the most that a silo shows alone, in the headline's unit; empty if none does."""
+    alone = headline_of(result).alone
     known = [
-        (silo.disparity, -index)
+        (getattr(silo, alone), -index)
         for index, silo in enumerate(result.silos)
-        if silo.disparity is not None
+        if getattr(silo, alone) is not None
     ]
-    return f"/silos/{-max(known)[1]}/disparity" if known else ""
+    return f"/silos/{-max(known)[1]}/{alone}" if known else ""

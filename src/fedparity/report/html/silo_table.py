@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from fedparity.auditing.parts import group_key
 from fedparity.auditing.result import AuditResult
-from fedparity.report.html.pointers import looked_up, pointer
-from fedparity.report.html.values import written
+from fedparity.report.pointers import looked_up, pointer
 from fedparity.report.sentences.naming import group_words, is_weighted
+from fedparity.report.written import written
 
 __all__ = ["FOLDED", "Column", "Row", "SiloTable", "silo_table"]
 

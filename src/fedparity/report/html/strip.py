@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from fedparity.auditing.result import AuditResult
+from fedparity.plots.headline import headline_of
 
 __all__ = ["Dot", "Strip", "strip"]
 
@@ -35,7 +36,7 @@ class Dot:
     x: float
     radius: float
     path: str
-    """Of its disparity in the result; empty for several silos."""
+    """Of its number in the result; empty for several silos."""
     lane: int = 0
     """Pixels below the line of dots."""
 
@@ -65,8 +66,8 @@ class Strip:
 
 def strip(result: AuditResult) -> Strip:
     """Return the strip of a result."""
-    found = result.disparity
-    limit = _limit(result)
+    shown = headline_of(result)
+    found, limit = shown.found, _limit(result)
 
     def place(number: float) -> float:
         return round(min(100.0, 100 * number / limit), 2)
@@ -80,23 +81,30 @@ def strip(result: AuditResult) -> Strip:
     return Strip(
         dots=_spread(dots),
         gathered=gathered,
-        value=place(found.value),
+        value=place(found.corrected),
         interval=(place(found.interval.lower), place(found.interval.upper)),
         combined=(place(found.combined.lower), place(found.combined.upper)),
         beyond=found.combined.upper > limit,
-        review=None if found.level is None else place(found.level),
+        review=None if shown.level is None else place(shown.level),
         ticks=ticks,
     )
 
 
 def _limit(result: AuditResult) -> float:
     """The number at the right end: a little more than the largest that is shown."""
-    found = result.disparity
-    silos = [silo.disparity for silo in result.silos if silo.disparity is not None]
-    largest = max(found.value, found.interval.upper, found.level or 0.0, *silos, 0.0)
+    shown = headline_of(result)
+    found = shown.found
+    silos = [value for value in _alone(result) if value is not None]
+    largest = max(found.corrected, found.interval.upper, shown.level or 0.0, *silos, 0.0)
     if found.combined.upper <= _FARTHEST * largest:
         largest = max(largest, found.combined.upper)
     return 1.06 * largest if largest > 0 else 1.0
+
+
+def _alone(result: AuditResult) -> list[float | None]:
+    """What each silo shows alone, in the headline's unit."""
+    name = headline_of(result).alone
+    return [getattr(silo, name) for silo in result.silos]
 
 
 def _round_step(limit: float) -> float:
@@ -110,13 +118,14 @@ def _each(result: AuditResult, limit: float) -> Iterator[Dot]:
     """One dot per silo, its area as its number of records."""
     sizes = [sum(count or 0 for count in silo.n.values()) for silo in result.silos]
     largest = max(sizes, default=0) or 1
-    for index, (silo, size) in enumerate(zip(result.silos, sizes, strict=True)):
-        if silo.disparity is not None:
+    name = headline_of(result).alone
+    for index, (value, size) in enumerate(zip(_alone(result), sizes, strict=True)):
+        if value is not None:
             radius = max(_SMALLEST, _LARGEST * math.sqrt(size / largest))
             yield Dot(
-                x=round(100 * silo.disparity / limit, 2),
+                x=round(100 * value / limit, 2),
                 radius=round(radius, 1),
-                path=f"/silos/{index}/disparity",
+                path=f"/silos/{index}/{name}",
             )
 
 
@@ -135,7 +144,7 @@ def _spread(dots: Iterable[Dot]) -> tuple[Dot, ...]:
 
 def _gathered(result: AuditResult, limit: float) -> Iterator[Dot]:
     """One dot per place, its area as the number of silos there."""
-    known = [silo.disparity for silo in result.silos if silo.disparity is not None]
+    known = [value for value in _alone(result) if value is not None]
     places = Counter(round(100 * value / limit / _STEP) for value in known)
     most = max(places.values(), default=1)
     for place, count in sorted(places.items()):

@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from fedparity.auditing.parts import group_key
 from fedparity.auditing.result import AuditResult
 from fedparity.laws.labels import Group
-from fedparity.report.html.pointers import pointer
 from fedparity.report.html.values import Values
+from fedparity.report.magnitudes import magnitude_columns, magnitudes
 from fedparity.report.numbers import percent
+from fedparity.report.pointers import pointer
+from fedparity.report.sentences.accuracy import given_words
 from fedparity.report.sentences.naming import group_words, is_weighted, symbol
+from fedparity.report.sentences.rates import Rates, rates_heading
+from fedparity.report.tables import all_rates, rate_heads
+from fedparity.report.written import NOTHING
 
-__all__ = ["Column", "Row", "Table", "center_name", "page_tables"]
+__all__ = ["Column", "Row", "Table", "center_name", "page_tables", "rate_tables"]
 
 _SHOWN_LEVELS = 0.05, 0.25, 0.5, 0.75, 0.95
 """Of the curves; those of the silos' quantiles are the same."""
@@ -45,16 +50,20 @@ class Table:
     corner: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    told: bool = False
+    """Whether the caption is a sentence about the result."""
 
 
 def page_tables(result: AuditResult, value: Values, silos: Iterable[int]) -> dict[str, Table]:
     """Return the tables by name; that of the silos' quantiles holds the silos named."""
     return {
         "groups": _groups(result, value),
+        "magnitudes": _magnitudes(result, value),
         "pairs": _pairs(result, value),
         "curves": _curves(result, value),
         "quantiles": _quantiles(result, value, silos),
         "parts": _parts(result, value),
+        "terms": _terms(result, value),
         "accuracy": _accuracy(result, value),
     }
 
@@ -77,9 +86,77 @@ def _groups(result: AuditResult, value: Values) -> Table:
     )
 
 
+def rate_tables(result: AuditResult, value: Values) -> tuple[Table, ...]:
+    """Return a table of rates for every threshold, then for every quantile of all records."""
+    bases = (
+        *(f"/thresholds/{i}" for i in range(len(result.thresholds))),
+        *(f"/tails/{i}" for i in range(len(result.tails))),
+    )
+    return tuple(
+        _rates(result, rates, base, value)
+        for rates, base in zip(all_rates(result), bases, strict=True)
+    )
+
+
+def _rates(result: AuditResult, rates: Rates, base: str, value: Values) -> Table:
+    fields = {
+        "rate/value": "percent",
+        "rate/interval": "percents",
+        "ratio_to_best/value": "number",
+        "ratio_to_best/interval": "span",
+        "four_fifths": "text",
+    }
+    corner, *titles = rate_heads(result)
+    return Table(
+        caption=rates_heading(rates),
+        corner=corner,
+        columns=tuple(Column(title=title) for title in titles),
+        rows=tuple(
+            Row(
+                title=group_words(each.group),
+                cells=tuple(
+                    value(f"{base}/groups/{i}/{name}", form) for name, form in fields.items()
+                ),
+            )
+            for i, each in enumerate(rates.groups)
+        ),
+        told=True,
+    )
+
+
+def _magnitudes(result: AuditResult, value: Values) -> Table:
+    return Table(
+        caption="The same in other units, with what each number could be",
+        corner="measure",
+        columns=tuple(Column(title=title) for title in magnitude_columns(result)),
+        rows=tuple(
+            Row(
+                title=each.name,
+                cells=(
+                    value(each.value, each.form),
+                    *(value(path, each.range_form) if path else NOTHING for path in each.ranges),
+                ),
+            )
+            for each in magnitudes(result)
+        ),
+    )
+
+
 def _pairs(result: AuditResult, value: Values) -> Table:
-    fields = {"wasserstein": "number", "cramer": "number", "mean_gap": "signed"}
-    titles = symbol("W", result), symbol("C", result), "mean of the first minus the second"
+    fields = {
+        "corrected": "number",
+        "interval": "span",
+        "certificate": "span",
+        "mean_gap": "signed",
+        "cramer": "number",
+    }
+    titles = (
+        symbol("W", result),
+        f"{percent(result.confidence)} interval",
+        given_words(result),
+        "mean of the first minus the second",
+        symbol("C", result),
+    )
     return Table(
         caption="Distances between two groups, in score points",
         corner="groups",
@@ -145,29 +222,40 @@ def _cell(result: AuditResult, value: Values, index: int, group: Group) -> Row:
 
 
 def _parts(result: AuditResult, value: Values) -> Table:
-    rows = {
-        "selection": "/attribution",
-        "within": "/attribution",
-        "v_mix": "/decomposition",
-        "v_bar": "/decomposition",
-        "remainder": "/decomposition",
-    }
-    titles = {"v_mix": "V_mix", "v_bar": "V_bar", "remainder": "R"}
     return Table(
-        caption=f"Parts and terms of {symbol('G', result)}",
-        corner="part or term",
+        caption=f"Parts of {symbol('G', result)}",
+        corner="part",
         columns=(Column(title="value"), Column(title=f"{percent(result.confidence)} interval")),
         rows=tuple(
             Row(
-                title=titles.get(name, name),
-                cells=(value(f"{base}/{name}"), value(f"{base}/intervals/{name}", "span")),
+                title=name,
+                cells=(
+                    value(f"/attribution/{name}"),
+                    value(f"/attribution/intervals/{name}", "span"),
+                ),
             )
-            for name, base in rows.items()
-            if name != "remainder" or result.decomposition.remainder is not None
-        )
-        + tuple(
-            Row(title=f"{name} bound from the terms", cells=(value(f"/decomposition/{name}"), ""))
-            for name in ("lower", "upper")
+            for name in ("selection", "within")
+        ),
+    )
+
+
+def _terms(result: AuditResult, value: Values) -> Table:
+    titles = {
+        "v_mix": "V_mix",
+        "v_bar": "V_bar",
+        "remainder": "R",
+        "lower": "lower bound from the terms",
+        "upper": "upper bound from the terms",
+    }
+    if result.decomposition.remainder is None:
+        del titles["remainder"]
+    return Table(
+        caption=f"Terms of {symbol('G', result)}",
+        corner="term",
+        columns=(Column(title="value"),),
+        rows=tuple(
+            Row(title=title, cells=(value(f"/decomposition/{name}"),))
+            for name, title in titles.items()
         ),
     )
 
@@ -177,13 +265,12 @@ def _accuracy(result: AuditResult, value: Values) -> Table:
     often = percent(result.confidence)
     lines = (
         (f"disparity {symbol('G', result)}", "value", "number"),
-        (f"{often} interval: sampling", "interval", "span"),
-        ("certificate: the sketches", "certificate", "span"),
-        ("outer bounds: and all that is missing", "outer", "span"),
-        ("all errors together", "combined", "span"),
         ("without what noise adds on average", "corrected", "number"),
+        (f"{often} interval: sampling and sketches", "interval", "span"),
+        ("combined: with the guaranteed error of the sketches", "combined", "span"),
+        ("certificate: the raw data, given the sketches", "certificate", "span"),
+        ("outer bounds: and all that is missing", "outer", "span"),
         ("p-value", "p_value", "number"),
-        ("review level", "review_level", "stated"),
     )
     return Table(
         caption="How far each number may be from the truth",

@@ -2,53 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
-from fedparity.diagnostics.intervals import Interval
 from fedparity.report.html.markup import Markup, escaped
-from fedparity.report.html.pointers import looked_up
-from fedparity.report.numbers import amount, number, percent, span, stated
+from fedparity.report.pointers import looked_up
+from fedparity.report.written import written
 
-__all__ = ["FORMS", "NOTHING", "Values", "written"]
-
-NOTHING: Final = "–"
-"""What stands where the result has no number."""
-
-
-def _signed(value: float) -> str:
-    return f"+{number(value)}" if value > 0 else number(value)
-
-
-def _span(ends: list[float]) -> str:
-    return span(Interval(*ends))
-
-
-def _text(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "number": number,
-    "signed": _signed,
-    "stated": stated,
-    "percent": percent,
-    "amount": amount,
-    "span": _span,
-    "text": _text,
-}
-"""Ways to write what the JSON holds, by the name that ``data-as`` gives them."""
-
-
-def written(value: Any, form: str) -> str:  # noqa: ANN401 -- JSON holds anything
-    """Return a value of the JSON as the page shows it.
-
-    Examples
-    --------
-    >>> written(0.0421053, "number"), written([0, 0.5], "span"), written(None, "number")
-    ('0.0421', '0 to 0.5', '–')
-    """
-    return NOTHING if value is None else FORMS[form](value)
+__all__ = ["Values"]
 
 
 class Values:

@@ -13,15 +13,24 @@ from fedparity.report.sentences.accuracy import (
     levels_words,
 )
 from fedparity.report.sentences.alone import explain_alone, explain_influence, seen_alone
-from fedparity.report.sentences.answers import chance, headline, how_certain, how_large, size
-from fedparity.report.sentences.missing import is_complete, what_is_missing
+from fedparity.report.sentences.answers import chance, how_certain, how_large, size
+from fedparity.report.sentences.missing import (
+    is_complete,
+    left_out,
+    set_aside_words,
+    what_is_missing,
+    what_weakens,
+)
 from fedparity.report.sentences.naming import group_words, groups_words, silos_words, symbol
+from fedparity.report.sentences.rates import rates_heading, reading_rates
 from fedparity.report.sentences.releases import explain_privacy
 from fedparity.report.sentences.scope import does_not_prove, reproduce_command
+from fedparity.report.sentences.sizes import direction, in_points, points_range, two_verdicts
 from fedparity.report.sentences.sources import explain_attribution, explain_decomposition, why
 
 __all__ = [
     "chance",
+    "direction",
     "does_not_prove",
     "explain_accuracy",
     "explain_alone",
@@ -33,16 +42,23 @@ __all__ = [
     "given_words",
     "group_words",
     "groups_words",
-    "headline",
     "how_certain",
     "how_large",
+    "in_points",
     "is_complete",
+    "left_out",
     "levels_words",
+    "points_range",
+    "rates_heading",
+    "reading_rates",
     "reproduce_command",
     "seen_alone",
+    "set_aside_words",
     "silos_words",
     "size",
     "symbol",
+    "two_verdicts",
     "what_is_missing",
+    "what_weakens",
     "why",
 ]

@@ -76,19 +76,16 @@ def explain_accuracy(result: AuditResult) -> str:
     }[result.plan.estimator]
     sentences = (
         (
-            f"Interval, {span(found.interval)}: what the population could be, given the data "
-            f"({often}, {counted(result.redraws, 'redraw')} from the sketches)."
+            f"Interval, {span(found.interval)}: what the population could be, with sampling and the "
+            f"estimated error of the sketches counted ({often}, "
+            f"{counted(result.redraws, 'redraw')} of the whole from the sketches)."
+        ),
+        (
+            f"Combined, {span(found.combined)}: the interval, moved outwards by as far as the raw "
+            "data could lie from the estimate; verdicts compare such a range."
         ),
         _certificate(result),
         _outer(result),
-        (
-            f"All errors together, {span(found.combined)}: the interval, moved outwards by as far as "
-            "the raw data could lie from the estimate. The verdict compares this."
-        ),
-        (
-            f"Sampling noise adds to a disparity; without what it adds on average, the value is "
-            f"{number(found.corrected)}."
-        ),
         f"{levels_words(result)} Estimator: {reading}.",
         f"Measured: {records_words(result)}.",
     )
@@ -116,5 +113,5 @@ def _outer(result: AuditResult) -> str:
         return "Outer bounds are the same, as nothing that is missing could widen them."
     return (
         f"Outer bounds, {span(found.outer)}: what all raw data could be, with withheld cells and "
-        "missing silos counted."
+        "missing silos counted, and groups that were set aside."
     )

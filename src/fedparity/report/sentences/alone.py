@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
-from fedparity.report.numbers import counted, number, percent, span, stated, told_apart
+from fedparity.plots.headline import headline_of
+from fedparity.report.numbers import counted, number, percent, told_apart
 from fedparity.report.sentences.naming import is_summed, short, symbol
+from fedparity.report.verdicts import level_words
 
 __all__ = [
+    "CHANCE",
     "READING_SILOS",
     "above_alone",
     "comparable",
@@ -23,6 +26,7 @@ READING_SILOS = (
     "than without it."
 )
 """What stands below a table of silos."""
+CHANCE = "What a silo shows alone counts chance too: the fewer its records, the more."
 
 
 def comparable(result: AuditResult) -> tuple[SiloResult, ...]:
@@ -30,30 +34,16 @@ def comparable(result: AuditResult) -> tuple[SiloResult, ...]:
     return tuple(silo for silo in result.silos if silo.disparity is not None)
 
 
-def above_alone(result: AuditResult) -> tuple[tuple[SiloResult, ...], tuple[SiloResult, ...]]:
-    """Return the silos that alone are above the review level, and those that only seem so.
-
-    Of the first the whole interval is above it; of the second only the value.
-    """
-    level = result.disparity.level
+def above_alone(result: AuditResult) -> tuple[SiloResult, ...]:
+    """Return the silos that alone show more than the review level; none without a level."""
+    level = headline_of(result).level
     if level is None:
-        return (), ()
-    clear = [
-        silo
-        for silo in comparable(result)
-        if silo.interval is not None and silo.interval.lower > level
-    ]
-    names = {silo.silo for silo in clear}
-    seeming = [
-        silo
-        for silo in comparable(result)
-        if silo.disparity is not None and silo.disparity > level and silo.silo not in names
-    ]
-    return tuple(clear), tuple(seeming)
+        return ()
+    return tuple(silo for silo in comparable(result) if (_alone(result, silo) or 0.0) > level)
 
 
 def seen_alone(result: AuditResult) -> str:
-    """Return how many silos would have seen the disparity without the others."""
+    """Return how many silos would have seen it without the others, in the headline's unit."""
     alone = comparable(result)
     if is_summed(result):
         return "Only sums over silos were seen, so what a silo would have seen alone is not known."
@@ -65,49 +55,44 @@ def seen_alone(result: AuditResult) -> str:
         )
     if len(result.silos_received) == 1:
         return "One silo was measured: what it sees alone is the whole."
-    return " ".join(
-        filter(None, (_compared(result, alone), _largest(result, alone), _others(result, alone)))
-    )
+    sentences = (_compared(result, alone), _largest(result, alone), CHANCE, _others(result, alone))
+    return " ".join(filter(None, sentences))
+
+
+def _alone(result: AuditResult, silo: SiloResult) -> float | None:
+    """What a silo sees, in the headline's unit."""
+    seen: float | None = getattr(silo, headline_of(result).alone)
+    return seen
+
+
+def _in_unit(result: AuditResult, text: str) -> str:
+    return text if headline_of(result).alone == "disparity" else f"{text} points"
 
 
 def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
-    """How many silos are above the review level; without one, as far apart as all together."""
-    level = result.disparity.level
-    if level is None:
-        whole = result.disparity.value
-        many = sum(1 for silo in alone if (silo.disparity or 0.0) >= whole)
-        what = f"at least the disparity of all silos together ({number(whole)})"
-        return f"{_so_many(many, len(alone))} show{_s(many)} {what} alone."
-    clear, seeming = map(len, above_alone(result))
-    words = f"above the review level {stated(level)}"
-    if not clear and not seeming:
-        return f"No silo alone is {words}{_reaching(result, level)}."
-    first = f"{_so_many(clear, len(alone))} alone {_is(clear)} {words} with the whole interval"
-    if not seeming:
-        return f"{first}."
-    if not clear:
-        return f"{_so_many(seeming, len(alone))} alone {_is(seeming)} {words}, but not with the whole interval."
-    return f"{first}; {counted(seeming, 'more silo')} only with the value."
-
-
-def _reaching(result: AuditResult, level: float) -> str:
-    """How many intervals do not exclude that the silo is above the level."""
-    many = sum(
-        1
-        for silo in comparable(result)
-        if silo.interval is not None and silo.interval.upper > level
+    """How many silos show more than the review level; without one, as much as all together."""
+    shown = headline_of(result)
+    if shown.level is None:
+        whole = shown.found.corrected
+        many = sum((_alone(result, silo) or 0.0) >= whole for silo in alone)
+        what = f"as much as all silos together ({_in_unit(result, number(whole))})"
+        return f"{_so_many(many, len(alone))} alone show{_s(many)} {what}."
+    many = len(above_alone(result))
+    return (
+        f"{_so_many(many, len(alone))} alone show{_s(many)} more than the review level of "
+        f"{level_words(result)}."
     )
-    return f", though the intervals of {many:,} reach beyond it" if many else ""
 
 
 def _largest(result: AuditResult, alone: Sequence[SiloResult]) -> str:
-    most = max(alone, key=lambda silo: silo.disparity or 0.0)
-    value = most.disparity or 0.0
-    level = result.disparity.level
-    text = number(value) if level is None else told_apart(value, level)
-    often = percent(result.confidence)
-    interval = "" if most.interval is None else f" ({often} interval {span(most.interval)})"
-    return f"The largest is {text}, at {short(most.silo)}{interval}; all silos together have {number(result.disparity.value)}."
+    shown = headline_of(result)
+    most = max(alone, key=lambda silo: _alone(result, silo) or 0.0)
+    value, whole = _alone(result, most) or 0.0, shown.found.corrected
+    text = number(value) if shown.level is None else told_apart(value, shown.level)
+    return (
+        f"The most is {_in_unit(result, text)}, at {short(most.silo)}; all silos together have "
+        f"{_in_unit(result, number(whole))}."
+    )
 
 
 def _others(result: AuditResult, alone: Sequence[SiloResult]) -> str:
@@ -122,10 +107,6 @@ def _so_many(count: int, of: int) -> str:
     if count == 0:
         return "No silo"
     return f"All {of:,} silos" if count == of and of > 1 else f"{count:,} of {counted(of, 'silo')}"
-
-
-def _is(count: int) -> str:
-    return "is" if count <= 1 else "are"
 
 
 def _s(count: int) -> str:

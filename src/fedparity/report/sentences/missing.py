@@ -9,8 +9,9 @@ from fedparity.auditing.result import AuditResult
 from fedparity.report.numbers import counted, span
 from fedparity.report.sentences.naming import group_words, is_summed, joined, short
 
-__all__ = ["is_complete", "what_is_missing"]
+__all__ = ["is_complete", "left_out", "set_aside_words", "what_is_missing", "what_weakens"]
 
+_GROUPS: Final = frozenset({"group_set_aside"})
 _SILOS: Final = frozenset({"silos_missing", "silos_dropped_out"})
 _CELLS: Final = frozenset({"cells_withheld"})
 _ROWS: Final = frozenset({"rows_dropped"})
@@ -23,23 +24,41 @@ def is_complete(result: AuditResult) -> bool:
     """Return whether every silo that the plan names sent every cell and dropped no row."""
     return not (
         result.silos_missing
+        or result.set_aside
         or any(silo.withheld for silo in result.silos)
         or any(silo.rows_dropped for silo in result.silos)
-        or any(warning.code in _SILOS | _CELLS | _ROWS for warning in result.warnings)
+        or any(warning.code in _GROUPS | _SILOS | _CELLS | _ROWS for warning in result.warnings)
     )
 
 
-def what_is_missing(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for everything that is missing, was cut, or weakens a number."""
+def left_out(result: AuditResult) -> tuple[str, ...]:
+    """Return a sentence for every group set aside, and one for the silos that sent nothing.
+
+    They stand right below the headline, which does not speak of these.
+    """
+    return tuple(filter(None, (*set_aside_words(result), _silos(result))))
+
+
+def set_aside_words(result: AuditResult) -> tuple[str, ...]:
+    """Return a sentence for every group that no silo released."""
+    return tuple(
+        f"{short(group_words(each.group))}: no silo released it ({each.known}). It is in no "
+        "estimate, and counts in what holds for all."
+        for each in result.set_aside
+    )
+
+
+def what_weakens(result: AuditResult) -> tuple[str, ...]:
+    """Return a sentence for everything else that is missing, was cut, or weakens a number."""
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
     said = {
+        *(_GROUPS if result.set_aside else ()),
         *(_SILOS if silos else ()),
         *(_CELLS if cells else ()),
         *(_ROWS if rows else ()),
     }
     sentences = (
         _nothing(result),
-        silos,
         cells,
         _bounds(result),
         rows,
@@ -50,6 +69,11 @@ def what_is_missing(result: AuditResult) -> tuple[str, ...]:
         ),
     )
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def what_is_missing(result: AuditResult) -> tuple[str, ...]:
+    """Return a sentence for everything that is missing, was cut, or weakens a number."""
+    return (*left_out(result), *what_weakens(result))
 
 
 def _nothing(result: AuditResult) -> str:
@@ -75,11 +99,15 @@ def _silos(result: AuditResult) -> str:
 
 
 def _cells(result: AuditResult) -> str:
+    groups = [
+        *(each.group for each in result.groups),
+        *(each.group for each in result.set_aside),
+    ]
     cells = [
-        f"{short(silo.silo)} ({short(group_words(each.group))}: {_REASONS[silo.withheld[each.group]]})"
+        f"{short(silo.silo)} ({short(group_words(group))}: {_REASONS[silo.withheld[group]]})"
         for silo in result.silos
-        for each in result.groups  # in the order of the plan, wherever the result comes from
-        if each.group in silo.withheld
+        for group in groups  # in one order, wherever the result comes from
+        if group in silo.withheld
     ]
     if not cells:
         return ""
@@ -92,10 +120,13 @@ def _cells(result: AuditResult) -> str:
 
 def _bounds(result: AuditResult) -> str:
     """What the missing records could do; nothing where they are too few to move a bound."""
-    found = result.disparity
-    if found.outer == found.certificate:
+    worst = result.magnitudes.worst_pair
+    if worst.outer == worst.certificate:
         return ""
-    return f"With what is missing, all raw data together could have a disparity of {span(found.outer)}."
+    return (
+        "With what is missing, the two groups furthest apart in all raw data could be "
+        f"{span(worst.outer)} points apart."
+    )
 
 
 def _rows(result: AuditResult) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from fedparity.auditing.parts import PlanSummary
 from fedparity.auditing.result import AuditResult
 from fedparity.report.numbers import amount, counted, number, percent, stated
 from fedparity.report.sentences.naming import has_noise, is_summed, short
@@ -38,12 +39,34 @@ def _released(result: AuditResult) -> str:
     plan, groups = result.plan, len(result.groups)
     if plan.sketch == "histogram" or is_summed(result):
         return _histograms(result)
-    values = {"quantile": "quantile", "mean": "bin mean"}[plan.sketch]
-    most = groups * (plan.levels + 1)
+    held, each = _held(result)
+    above = len(plan.thresholds)
+    if above:
+        held += f", and its records at or above {counted(above, 'threshold')}"
+    most = groups * (1 + each + above)
     return (
-        f"Of each silo the audit has, for each of {groups} groups, a count and up to "
-        f"{counted(plan.levels, values)} of its scores: at most {most:,} numbers, and no record."
+        f"Of each silo the audit has, for each of {groups} groups, a count and {held}: at most "
+        f"{most:,} numbers, and no record."
     )
+
+
+def _held(result: AuditResult) -> tuple[str, int]:
+    """What a cell holds beside its count, and at most how many numbers that is."""
+    plan = result.plan
+    if plan.sketch == "counts":
+        return "the records at each score of a public grid, small counts joined", 2 * points_of(
+            plan
+        )
+    if plan.sketch == "mean":
+        means = f"up to {counted(plan.levels, 'bin mean')} of its scores and a mean square"
+        return means, plan.levels + 1
+    return f"up to {counted(plan.levels, 'quantile')} of its scores", plan.levels
+
+
+def points_of(plan: PlanSummary) -> int:
+    """Return how many scores a public grid has."""
+    lowest, highest = plan.score_range
+    return 1 + round((highest - lowest) / (plan.score_step or highest - lowest))
 
 
 def _histograms(result: AuditResult) -> str:

@@ -16,7 +16,7 @@ def does_not_prove() -> tuple[str, ...]:
         ),
         (
             "A value below the review level is no seal of approval: it says nothing of errors, "
-            "calibration, outcomes or decisions at a threshold."
+            "calibration or outcomes, and nothing of thresholds but those that were asked for."
         ),
         "Parts and terms describe a measure. They name no cause, and no one to blame.",
         (

@@ -7,6 +7,7 @@ from fedparity.diagnostics.assessment import Verdict
 from fedparity.diagnostics.intervals import Interval
 from fedparity.report.numbers import number, percent, span
 from fedparity.report.sentences.answers import noise_could_explain
+from fedparity.report.sentences.missing import set_aside_words
 from fedparity.report.sentences.naming import group_words, short
 from fedparity.report.verdicts import (
     ALL,
@@ -36,7 +37,7 @@ def direction(result: AuditResult) -> str:
     """Return how far apart the two groups furthest apart are, and which of them scores higher."""
     worst = result.magnitudes.worst_pair
     first, second = (short(group_words(group)) for group in worst.groups)
-    points = f"{number(worst.corrected, 2)} points"
+    points = _points(worst.corrected)
     scale = f"({percent(worst.share_of_range)} of the scale)"
     if noise_could_explain(result):
         return (
@@ -51,6 +52,11 @@ def direction(result: AuditResult) -> str:
     higher = short(group_words(worst.higher))
     lower = second if higher == first else first
     return f"{higher} scores {points} higher than {lower} {scale}{_of_many(result)}"
+
+
+def _points(value: float) -> str:
+    text = number(value, 2)
+    return f"{text} point{'' if text == '1' else 's'}"
 
 
 def _of_many(result: AuditResult) -> str:
@@ -89,12 +95,3 @@ def _verdict_sentence(result: AuditResult, whom: str, verdict: Verdict, ends: In
     word = VERDICTS[verdict].word
     at = " at" if verdict == "inconclusive" else ""
     return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
-
-
-def set_aside_words(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for every group that no silo released."""
-    return tuple(
-        f"{short(group_words(each.group))}: no silo released it ({each.known}). It is in no "
-        "estimate, and counts in what holds for all."
-        for each in result.set_aside
-    )

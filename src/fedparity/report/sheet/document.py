@@ -7,18 +7,23 @@ from dataclasses import dataclass
 from html import escape
 
 from fedparity.auditing.result import AuditResult
-from fedparity.report.numbers import percent
+from fedparity.report.numbers import counted, percent
 from fedparity.report.sentences.alone import READING_SILOS, seen_alone
-from fedparity.report.sentences.answers import headline, how_certain, how_large, size
-from fedparity.report.sentences.missing import what_is_missing
+from fedparity.report.sentences.answers import how_certain, how_large, size
+from fedparity.report.sentences.missing import left_out, what_weakens
 from fedparity.report.sentences.naming import counted_in, is_summed, joined, short
+from fedparity.report.sentences.rates import rates_heading
 from fedparity.report.sentences.scope import does_not_prove, reproduce_command
+from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
 from fedparity.report.sentences.sources import why
 from fedparity.report.sheet.figures import SheetFigure
-from fedparity.report.tables import silo_rows
-from fedparity.report.verdicts import verdict_line
+from fedparity.report.tables import all_rates, group_rows, rate_heads, rate_rows, silo_rows
+from fedparity.report.verdicts import mark_of, verdict_line
 
 __all__ = ["Room", "sheet_html"]
+
+_GROUPS, _THRESHOLDS = 6, 2
+"""Rows and tables of rates that a sheet has room for."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +50,58 @@ def sheet_html(
         f"<style>{style}html {{ font-size: {room.points}pt; }}</style></head><body>"
         f'<header><p class="title">{escape(result.plan.title)}</p>'
         f'<p class="size">{escape(size(result))}</p></header>'
-        f'<main><p class="verdict">{escape(verdict_line(result))}</p>'
-        f"<h1>{escape(headline(result))}</h1>{wide}"
+        f"<main><h1>{mark_of(result).shape} {escape(in_points(result))}</h1>"
+        f'<p class="range">{escape(points_range(result))}</p>{_verdicts(result)}{wide}'
+        f"{_groups(result)}"
         f'<div class="pair">{"".join(pair)}</div>'
         f"{_answers(result, room.missing)}{_silos(result, room.silos)}</main>"
         f"{_footer(result)}</body></html>"
+    )
+
+
+def _verdicts(result: AuditResult) -> str:
+    """Both verdicts, and whom they leave out."""
+    verdicts = (f"{shape} {words}" for shape, words in two_verdicts(result))
+    lines = (*verdicts, *left_out(result))
+    shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="verdicts">{shown}</ul>' if shown else ""
+
+
+def _groups(result: AuditResult) -> str:
+    """The groups; with their rates, a table for each threshold."""
+    if not all_rates(result):
+        heads = ["group", counted_in(result), "share", "mean score"]
+        return _table("Groups", heads, group_rows(result)[:_GROUPS])
+    tables = []
+    for rates in all_rates(result)[:_THRESHOLDS]:
+        group, *heads = rate_heads(result)
+        rows = zip(group_rows(result), rate_rows(rates), strict=True)
+        both = [[name, n, mean, *numbers] for (name, n, _, mean), (_, *numbers) in rows]
+        columns = [group, counted_in(result), "mean score", *heads]
+        tables.append(_table(rates_heading(rates), columns, both[:_GROUPS]))
+    return "".join(tables) + _more(result)
+
+
+def _more(result: AuditResult) -> str:
+    """What of the rates has no room on a sheet."""
+    groups, rates = len(result.groups) - _GROUPS, len(all_rates(result)) - _THRESHOLDS
+    left = [
+        *([counted(groups, "more group")] if groups > 0 else []),
+        *([counted(rates, "more threshold")] if rates > 0 else []),
+    ]
+    return f"<figcaption>{' and '.join(left)} in the JSON.</figcaption>" if left else ""
+
+
+def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table whose first column is a name, and all others numbers."""
+    head = "".join(_head(name, number=i > 0) for i, name in enumerate(heads))
+    body = "".join(
+        f"<tr><td>{escape(short(name))}</td>{''.join(map(_number, numbers))}</tr>"
+        for name, *numbers in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
     )
 
 
@@ -59,14 +111,17 @@ def _figure(figure: SheetFigure) -> str:
 
 
 def _answers(result: AuditResult, most: int) -> str:
-    left = (("How large?", how_large(result)), ("How certain?", how_certain(result)))
-    right = (("Would a silo have seen it alone?", seen_alone(result)), ("Why?", why(result)))
+    left = (("How large?", how_large(result)), ("Why?", why(result)))
+    right = (
+        ("Would a silo have seen it alone?", seen_alone(result)),
+        ("How certain, in detail?", how_certain(result)),
+    )
     columns = "".join(
         f"<div>{''.join(_section(title, f'<p>{escape(text)}</p>') for title, text in column)}</div>"
         for column in (left, right)
     )
     limits = _section("What this does not prove", _listed(does_not_prove()[:2]))
-    missing = _section("What is missing?", _listed(_cut(what_is_missing(result), most)))
+    missing = _section("What is missing?", _listed(_cut(what_weakens(result), most)))
     return (
         f'<div class="answers">{columns}</div>'
         f'<div class="answers"><div>{missing}</div><div>{limits}</div></div>'
@@ -96,16 +151,9 @@ def _silos(result: AuditResult, most: int) -> str:
     rows = [row[:-1] for row in silo_rows(result, most)]
     cut = len(result.silos) > len(rows)
     caption = f"The {len(rows)} silos of largest influence" if cut else "Silos"
-    head = "".join(_head(name, number=i > 0) for i, name in enumerate((*heading, "influence")))
-    body = "".join(
-        f"<tr><td>{escape(short(silo))}</td>{''.join(map(_number, numbers))}</tr>"
-        for silo, *numbers in rows
-    )
     more = f"{len(result.silos) - len(rows):,} more are in the JSON. " if cut else ""
-    return (
-        f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table><figcaption>{more}{escape(READING_SILOS)}</figcaption>"
-    )
+    table = _table(caption, (*heading, "influence"), rows)
+    return f"{table}<figcaption>{more}{escape(READING_SILOS)}</figcaption>"
 
 
 def _head(name: str, *, number: bool) -> str:

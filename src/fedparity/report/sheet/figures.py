@@ -46,7 +46,7 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
         figure(
             plots.UncertaintyDisplay.from_audit(result, width=_WHOLE),
             "uncertainty",
-            "The disparity with its errors, and the review level if there is one.",
+            "The headline with its errors, and the review level if there is one.",
         ),
         figure(
             plots.GroupCDFDisplay.from_audit(result, width=_HALF),

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fedparity.sources.spark.cells import MORE_BITS, Pieces, Range
+from fedparity.sources.pieces import Pieces
+from fedparity.sources.spark.cells import (
+    MORE_BITS,
+    Range,
+    halves_of_squares,
+    has_more_bits,
+    pieces_of,
+)
 from fedparity.sources.spark.literals import double, text
 
 __all__ = ["FINITE", "INFINITE", "MISSING", "OUTSIDE", "Questions"]
@@ -36,15 +43,16 @@ class Questions:
     def counts(self, most: int) -> str:
         """Ask for the rows, and the sums of scores, of every combination of labels and cell."""
         own = ", ".join(f"v{place}, t{place}" for place in range(self.columns))
-        pieces = self.pieces.expressions("z")
+        pieces = pieces_of(self.pieces, "z")
         cells = self.scores.cell(self._rows(), f"{own}, state, z", "z", 1)
         cut = ", ".join(f"{piece} AS p{place}" for place, piece in enumerate(pieces))
         rows = f"(SELECT *, {cut} FROM {cells})" if pieces else cells  # noqa: S608
         finite = f"state = {FINITE} AND"
-        wholes = {"more": f"COUNT_IF({finite} {self.pieces.left('z')})"}
+        wholes = {"more": f"COUNT_IF({finite} {has_more_bits(self.pieces, 'z')})"}
         for place, threshold in enumerate(self.thresholds):
             wholes[f"a{place}"] = f"COUNT_IF({finite} z >= {double(threshold)})"
-        for place, half in enumerate(self.pieces.squares([f"p{i}" for i in range(len(pieces))])):
+        names = [f"p{place}" for place in range(len(pieces))]
+        for place, half in enumerate(halves_of_squares(self.pieces, names)):
             wholes[f"q{place}"] = f"SUM(CASE WHEN state = {FINITE} THEN {half} ELSE 0L END)"
         more = [f"{sum_} AS {name}" for name, sum_ in wholes.items()]
         counted = self._summed(rows, f"{own}, state, cell", _ONE, *more)
@@ -133,7 +141,7 @@ class Questions:
 
     def _summed(self, rows: str, by: str, *more: str) -> str:
         sums = [
-            f"SUM({piece}) AS s{place}" for place, piece in enumerate(self.pieces.expressions("z"))
+            f"SUM({piece}) AS s{place}" for place, piece in enumerate(pieces_of(self.pieces, "z"))
         ]
         listed = ", ".join(["COUNT(*) AS n", *sums, *more])
         return f"(SELECT {by}, {listed} FROM {rows} GROUP BY {by})"  # noqa: S608

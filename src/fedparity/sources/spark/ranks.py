@@ -11,8 +11,9 @@ import numpy as np
 from fedparity.errors import TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.selection.asked import Asked
+from fedparity.sources.pieces import Pieces
 from fedparity.sources.ranking import Cuts, KeyCounts, Tallied, Wanted
-from fedparity.sources.spark.cells import MORE_BITS, MOST_DEPTH, Pieces, Range
+from fedparity.sources.spark.cells import MORE_BITS, MOST_DEPTH, Range, most_records, squared
 from fedparity.sources.spark.failures import PLACE, telling
 from fedparity.sources.spark.questions import FINITE, INFINITE, MISSING, OUTSIDE, Questions
 from fedparity.sources.sql.sessions import value_column
@@ -87,7 +88,9 @@ class SparkRanks:
         if score_range is None or not Range(*score_range).ordinary:
             return None
         scores = Range(*score_range)
-        pieces: Pieces | None = Pieces.of(scores) if self.asked.kind == "mean" else Pieces(0, 0)
+        pieces: Pieces | None = (
+            Pieces.of(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
+        )
         thresholds = tuple(self.asked.cuts.tolist())
         while pieces is not None:
             self._ask = Questions(len(self.labels), scores, pieces, thresholds)
@@ -112,10 +115,10 @@ class SparkRanks:
             for row in found
         ]
         pieces = self._ask.pieces
-        if pieces.number and sum(own[0] for own in counts) >= pieces.most_records:
+        if pieces.number and sum(own[0] for own in counts) >= most_records(pieces):
             return None
         halves = [f"q{place}" for place in range(2 * (2 * pieces.number - 1))]
-        squares = [pieces.squared([row[name] for name in halves]) for row in found]
+        squares = [squared(pieces, [row[name] for name in halves]) for row in found]
         labels = [
             value_column([row[f"v{place}"] for row in found], name)
             for place, name in enumerate(self.labels)

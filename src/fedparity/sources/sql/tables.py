@@ -83,8 +83,6 @@ class SqlTable:
         """Return what finds ranks, or counts scores, inside the database, where it can."""
         if self._session.dialect is not POSTGRESQL or not self.rescannable:
             return None
-        if asked.kind == "mean":
-            return None
         if roles.where is not None or roles.weight is not None:
             return None
         if not can_rank(self._types[roles.score]):

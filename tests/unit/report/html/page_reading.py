@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 import tinyhtml5
-from tests.report_audits import named_audits
+from tests.report_audits import named_audit
 
 from fedparity.report.html.page import html_report
 
@@ -17,7 +17,7 @@ from fedparity.report.html.page import html_report
 @cache
 def report(name: str) -> str:
     """The page of a named audit, made once for all tests."""
-    return html_report(named_audits()[name])
+    return html_report(named_audit(name))
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 import re
 
 import pytest
-from tests.report_audits import named_audits, synthetic
+from tests.report_audits import AUDITS, named_audit, synthetic
 from tests.unit.report.html.page_reading import Page, report, tag, words
 
 from fedparity.report.html.page import html_report
-from fedparity.report.html.pointers import looked_up
-from fedparity.report.html.values import written
-
-AUDITS = [*named_audits()]
+from fedparity.report.pointers import looked_up
+from fedparity.report.written import written
 
 ALLOWED = {
     "bdi": "names of groups and silos",
@@ -27,9 +25,9 @@ FIXED = re.compile(
 """Ranks and confidences in headings, symbols, and what 0 means: no numbers of the result."""
 
 
-@pytest.fixture(scope="module", params=AUDITS)
+@pytest.fixture(scope="module", params=[*AUDITS])
 def page(request):
-    return Page(report(request.param)), named_audits()[request.param]
+    return Page(report(request.param)), named_audit(request.param)
 
 
 def test_the_page_holds_the_result_whole(page):

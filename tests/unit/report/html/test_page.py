@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 from tests.e2e.running import environment
-from tests.report_audits import named_audits, synthetic
+from tests.report_audits import AUDITS, named_audit, synthetic
 from tests.unit.report.html.page_reading import Page, report, words
 
 from fedparity.auditing.result import AuditResult
@@ -18,18 +18,21 @@ SHAPES = {"above": "▲", "below": "▼", "inconclusive": "◆", "none": "–"}
 
 
 @pytest.mark.parametrize("verdict", SHAPES)
-def test_the_verdict_is_a_word_and_a_shape(verdict):
+def test_a_verdict_is_a_word_and_a_shape(verdict):
     page = Page(report(verdict))
-    (badge,) = [each for each in page.all("p") if "verdict" in each.get("class", "")]
+    badges = [each for each in page.all("li") if "verdict" in each.get("class", "")]
 
-    assert badge.get("class") == f"verdict {verdict}"
-    assert words(badge)[0] == SHAPES[verdict]
-    assert {"none": "no"}.get(verdict, verdict) in words(badge).lower()
+    assert len(badges) == (1 if verdict == "none" else 2)
+    for badge in badges:
+        assert badge.get("class") == f"verdict {verdict}"
+        assert words(badge)[0] == SHAPES[verdict]
+        assert {"none": "no"}.get(verdict, verdict) in words(badge).lower()
 
 
-@pytest.mark.parametrize("name", [*named_audits()])
+@pytest.mark.parametrize("name", [*AUDITS])
 def test_the_first_screen_answers_in_the_order_of_the_questions(name):
-    result = named_audits()[name]
+    """The headline, one range, both verdicts, who is left out; then how large, seen alone, why."""
+    result = named_audit(name)
     page = Page(report(name))
     said = [
         " ".join(words(each).split())
@@ -38,16 +41,56 @@ def test_the_first_screen_answers_in_the_order_of_the_questions(name):
     ]
 
     answers = [
-        sentences.headline(result),
+        sentences.in_points(result),
+        sentences.points_range(result),
+        *(verdict for _, verdict in sentences.two_verdicts(result)),
+        *sentences.left_out(result),
         sentences.how_large(result),
-        sentences.how_certain(result),
         sentences.seen_alone(result),
         sentences.why(result),
-        *sentences.what_is_missing(result),
+        *sentences.what_weakens(result),
     ]
 
     places = [said.index(" ".join(answer.split())) for answer in answers]
     assert places == sorted(places)
+    assert len(places) == len(said) - 1 - (result.disparity.review_level is None)
+
+
+@pytest.mark.parametrize("name", [*AUDITS])
+def test_what_few_readers_need_is_folded(name):
+    """All four kinds of ranges, the p-value, the paper's terms, and every formula."""
+    page = Page(report(name))
+    [folded] = [each for each in page.all("details") if each.get("class") == "sure"]
+    inside = set(map(id, folded.iter()))
+
+    def is_folded(element):
+        return id(element) in inside
+
+    assert words(folded.find("summary")) == "How sure, in detail"
+    assert all(map(is_folded, page.all("math")))
+    for path in ("p_value", "combined", "certificate", "outer"):
+        held = [e for e in page.all("span") if e.get("data-path") == f"/disparity/{path}"]
+        assert held
+        assert all(map(is_folded, held))
+    assert not any(
+        is_folded(each) for each in page.all("span") if "thresholds" in each.get("data-path", "")
+    )
+
+
+@pytest.mark.parametrize("name", ["grid", "squared"])
+def test_every_threshold_and_tail_has_its_table(name):
+    result = named_audit(name)
+    page = Page(report(name))
+    told = [words(each) for each in page.all("caption") if each.get("data-sentence") is not None]
+
+    rates = (*result.thresholds, *result.tails)
+    assert told == [sentences.rates_heading(each) for each in rates]
+    shown = {each.path for each in page.shown()}
+    for i, each in enumerate(result.thresholds):
+        for j in range(len(each.groups)):
+            base = f"/thresholds/{i}/groups/{j}"
+            fields = ("rate/value", "rate/interval", "ratio_to_best/value", "four_fifths")
+            assert {f"{base}/{field}" for field in fields} <= shown
 
 
 def test_headings_are_in_order():
@@ -84,10 +127,10 @@ def test_missing_silos_are_in_the_table():
     assert all(words(row[-1]) == "sent nothing" for row in absent)
 
 
-@pytest.mark.parametrize("name", [*named_audits()])
+@pytest.mark.parametrize("name", [*AUDITS])
 def test_a_result_read_from_a_file_gives_the_same_page(name):
     """JSON sorts the names of groups; the page keeps the plan's order."""
-    result = named_audits()[name]
+    result = named_audit(name)
     read = AuditResult.from_dict(json.loads(result.to_json()))
 
     assert html_report(read) == report(name)
@@ -95,7 +138,7 @@ def test_a_result_read_from_a_file_gives_the_same_page(name):
 
 def test_the_same_result_gives_the_same_bytes(tmp_path):
     """In another process, where sets and dictionaries are in another order."""
-    named_audits()["names"].write(tmp_path / "result.json")
+    named_audit("names").write(tmp_path / "result.json")
     code = (
         "import sys; from fedparity.auditing.result import AuditResult\n"
         "from fedparity.report.html.page import html_report\n"

@@ -5,14 +5,14 @@ from base64 import b64encode
 from hashlib import sha256
 
 import pytest
-from tests.report_audits import GROUPS, NAMES, named_audits
+from tests.report_audits import AUDITS, GROUPS, NAMES
 from tests.unit.report.html.page_reading import Page, report, tag, words
 
 OUTSIDE = {"src", "srcset", "action", "formaction", "poster", "ping", "data", "background"}
 """Attributes that fetch."""
 
 
-@pytest.fixture(scope="module", params=[*named_audits()])
+@pytest.fixture(scope="module", params=[*AUDITS])
 def page(request):
     return Page(report(request.param))
 

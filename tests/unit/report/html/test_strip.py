@@ -1,14 +1,17 @@
 """The strip of the first screen places the numbers of the result, and no other."""
 
-import pytest
-from tests.report_audits import named_audits, synthetic
+from dataclasses import replace
 
+import pytest
+from tests.report_audits import AUDITS, named_audit, synthetic
+
+from fedparity.diagnostics.intervals import Interval
 from fedparity.report.html.strip import strip
 
 
-@pytest.mark.parametrize("name", [*named_audits()])
+@pytest.mark.parametrize("name", [*AUDITS])
 def test_everything_lies_inside(name):
-    drawn = strip(named_audits()[name])
+    drawn = strip(named_audit(name))
     places = [
         *(dot.x for dot in drawn.dots), drawn.value, *drawn.interval, *drawn.combined,
         *(place for place, _ in drawn.ticks),
@@ -18,13 +21,22 @@ def test_everything_lies_inside(name):
 
 
 def test_places_are_proportional_to_the_numbers():
-    result = named_audits()["above"]
+    result = named_audit("above")
     drawn = strip(result)
     (place, number) = drawn.ticks[-1]
 
-    assert drawn.review is not None
-    assert drawn.review / place == pytest.approx(result.disparity.review_level / number, rel=1e-2)
-    assert drawn.value / place == pytest.approx(result.disparity.value / number, rel=1e-2)
+    worst, level = result.magnitudes.worst_pair, result.disparity.review_level
+    assert drawn.review / place == pytest.approx(level / number, rel=1e-2, abs=1e-4)
+    assert drawn.value / place == pytest.approx(worst.corrected / number, rel=1e-2)
+
+
+def test_a_level_of_squares_is_drawn_beside_the_disparity():
+    result = named_audit("squared")
+    drawn = strip(result)
+    (place, number) = drawn.ticks[-1]
+
+    assert drawn.value / place == pytest.approx(result.disparity.corrected / number, rel=1e-2)
+    assert {dot.path for dot in drawn.dots} == {f"/silos/{i}/disparity" for i in range(5)}
 
 
 def test_up_to_sixty_silos_each_has_its_dot():
@@ -32,7 +44,7 @@ def test_up_to_sixty_silos_each_has_its_dot():
 
     paths = {dot.path for dot in strip(result).dots}
 
-    assert paths == {f"/silos/{index}/disparity" for index in range(60)}
+    assert paths == {f"/silos/{index}/wasserstein" for index in range(60)}
 
 
 def test_beyond_sixty_silos_dots_gather():
@@ -44,8 +56,11 @@ def test_beyond_sixty_silos_dots_gather():
 
 
 def test_bounds_far_out_do_not_squeeze_the_rest():
-    """Missing silos without a public total leave the upper bound very far out."""
-    drawn = strip(named_audits()["missing"])
+    """Few levels of a sketch leave the guaranteed error large."""
+    result = named_audit("above")
+    found = result.magnitudes.worst_pair
+    wide = replace(found, combined=Interval(0.0, 9 * found.combined.upper))
+    drawn = strip(replace(result, magnitudes=replace(result.magnitudes, worst_pair=wide)))
 
     assert drawn.beyond
     assert drawn.combined[1] == 100
@@ -53,7 +68,7 @@ def test_bounds_far_out_do_not_squeeze_the_rest():
 
 
 def test_bounds_that_are_near_are_shown_whole():
-    drawn = strip(named_audits()["above"])
+    drawn = strip(named_audit("above"))
 
     assert not drawn.beyond
     assert drawn.combined[1] < 100
@@ -63,7 +78,7 @@ def test_dots_at_one_place_do_not_cover_each_other():
     result = synthetic(names=("a", "b", "c"))
     same = result.to_dict()
     for silo in same["silos"]:
-        silo["disparity"] = 0.001
+        silo["wasserstein"] = 0.1
     drawn = strip(type(result).from_dict(same))
 
     assert len({dot.lane for dot in drawn.dots}) == 3

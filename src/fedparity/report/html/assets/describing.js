@@ -1,10 +1,16 @@
 // Words for a number that a pointer or a key has found: more digits than the page shows.
 const TITLES = {
+  "/magnitudes/worst_pair/corrected": "all together: points between the groups furthest apart",
+  "/magnitudes/worst_pair/value": "with what noise adds on average",
+  "/magnitudes/worst_pair/interval": "interval",
+  "/magnitudes/worst_pair/combined": "with the guaranteed error of the sketches",
+  "/magnitudes/worst_pair/outer": "outer bounds of the raw data",
   "/disparity/value": "all together: disparity",
+  "/disparity/corrected": "disparity without what noise adds on average",
   "/disparity/interval": "interval",
   "/disparity/certificate": "certificate",
   "/disparity/outer": "outer bounds",
-  "/disparity/combined": "with all errors counted",
+  "/disparity/combined": "with the guaranteed error of the sketches",
   "/disparity/review_level": "review level",
   "/attribution/selection": "selection",
   "/attribution/within": "within silos",
@@ -12,7 +18,7 @@ const TITLES = {
   "/decomposition/v_bar": "V_bar, disparity of centers",
   "/decomposition/remainder": "R, interaction",
 };
-const FIELDS = { disparity: "disparity alone", mean_gap: "mean gap", n: "records", quantiles: "scores" };
+const FIELDS = { disparity: "disparity alone", wasserstein: "points alone", mean_gap: "mean gap", n: "records", quantiles: "scores" };
 
 const digits = (value) => {
   if (typeof value !== "number") return String(value);
@@ -35,7 +41,7 @@ const spoken = (value) => {
 // The interval that belongs to a number, if there is one.
 const intervalOf = (path) => {
   const [, base, name] = path.match(/^(.*)\/([^/]*)$/);
-  if (name === "disparity" || name === "value") return valueAt(`${base}/interval`);
+  if (["disparity", "value", "corrected"].includes(name)) return valueAt(`${base}/interval`);
   return valueAt(`${base}/intervals/${name}`);
 };
 
