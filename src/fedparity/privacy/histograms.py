@@ -147,12 +147,12 @@ class Grid:
         """Return the bin of each score: the number of edges that are not above it."""
         return np.searchsorted(self.edges, scores, side="right")
 
-    def holds(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return whether each score of the range can be one: any, or only the points."""
+    def between(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
+        """Return whether each score of the range lies between points, so that it cannot be one."""
         if self.points is None:
-            return np.ones(scores.shape, dtype=np.bool_)
-        points: npt.NDArray[np.bool_] = ScoreGrid(self.points).places(scores) % 2 == 1
-        return points
+            return np.zeros(scores.shape, dtype=np.bool_)
+        between: npt.NDArray[np.bool_] = ScoreGrid(self.points).places(scores) % 2 == 0
+        return between
 
     def scores_at(self, bins: npt.NDArray[np.int64], above: FloatArray) -> FloatArray:
         """Return the scores of these ``bins`` with a share ``above`` of their bin's mass above them.
@@ -246,10 +246,7 @@ class GridTally:
         if not inside.all():
             self._count_faults(scores[~inside])
             scores, codes = scores[inside], codes[inside]
-        held = self.grid.holds(scores)
-        if not held.all():
-            self.off += int(np.count_nonzero(~held))
-            scores, codes = scores[held], codes[held]
+        self.off += int(np.count_nonzero(self.grid.between(scores)))
         cells = codes.astype(np.int64) * self.grid.bins + self.grid.positions(scores)
         self.counts += np.bincount(cells, minlength=self.counts.size).reshape(self.counts.shape)
 

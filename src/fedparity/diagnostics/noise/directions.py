@@ -23,6 +23,7 @@ from fedparity.diagnostics.bootstrap import Draws
 __all__ = ["allow_for_direction"]
 
 _TINY = 1e-300
+_ROUNDING = 1e-12
 
 
 def allow_for_direction(draws: Draws) -> Draws:
@@ -54,5 +55,6 @@ def allow_for_direction(draws: Draws) -> Draws:
     shown = product.var(axis=0) / 4 / base
     most = np.sqrt(draws.null.var(axis=0) / 2)
     scatter = np.maximum(shown, believed * shown + (1 - believed) * most)
-    factor = np.sqrt(scatter / np.maximum(shown, _TINY))
+    scattered = shown > _ROUNDING * most  # where nothing is drawn, rounding is not blown up
+    factor = np.sqrt(np.where(scattered, scatter / np.maximum(shown, _TINY), 1.0))
     return replace(draws, values=draws.values + (factor - 1) * (product - center))
