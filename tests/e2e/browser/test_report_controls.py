@@ -1,5 +1,7 @@
 """Values under the pointer and the keys, the table of silos, and saving the result."""
 
+import re
+
 import pytest
 from tests.e2e.browser.conftest import audit
 
@@ -29,7 +31,7 @@ def test_the_pointer_reads_a_mark(open_report, name):
 
 
 def test_the_pointer_reads_the_curves(open_report):
-    """At the right end every group has all its scores below."""
+    """Near the right end every group has all its scores below, or all but a few."""
     page = open_report("5").page
     plot = page.locator(".cdf .plot")
     plot.scroll_into_view_if_needed()
@@ -37,7 +39,7 @@ def test_the_pointer_reads_the_curves(open_report):
 
     page.mouse.move(box["x"] + box["width"] * 0.95, box["y"] + box["height"] / 2)
 
-    assert "A: 100 %" in page.locator("#tip").inner_text()
+    assert re.search(r"A: (99\.\d|100) %", page.locator("#tip").inner_text())
 
 
 def test_arrow_keys_read_the_marks_one_by_one(open_report):
