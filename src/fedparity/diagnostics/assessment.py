@@ -329,6 +329,8 @@ def part_intervals(
             disparity.value, disparity.interval, values[smaller], interval
         ),
     }
+    if disparity.interval.lower <= 0:  # nothing to divide may be there at all
+        found = {name: Interval(min(low, 0.0), max(up, 0.0)) for name, (low, up) in found.items()}
     return {name: found[name] for name in values}
 
 
