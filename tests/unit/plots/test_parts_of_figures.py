@@ -10,7 +10,9 @@ from fedparity.plots import (
     AttributionDisplay,
     CellCountDisplay,
     DecompositionDisplay,
+    GroupCDFDisplay,
     GroupDensityDisplay,
+    GroupQuantileDisplay,
     InfluenceDisplay,
     LocalForestDisplay,
     UncertaintyDisplay,
@@ -261,3 +263,88 @@ def test_a_bound_far_beyond_the_others_leaves_the_axes():
 
     assert display.ax_.get_xlim()[1] < result.disparity.outer.upper
     assert number(result.disparity.outer.upper) in " ".join(texts(display))
+
+
+@pytest.mark.parametrize(
+    ("display", "style"),
+    [(GroupCDFDisplay, "steps-post"), (GroupQuantileDisplay, "steps-pre")],
+    ids=["cdf", "quantiles"],
+)
+def test_scores_on_a_grid_have_steps_and_others_lines(display, style):
+    """Between two points of the grid there is nobody, so no curve may rise there."""
+    for result, expected in ((on_a_grid(), style), (make_result(), "default")):
+        held = marks(display.from_audit(result))
+
+        assert {line.get_drawstyle() for line in held.values()} == {expected}
+
+
+def on_a_grid(**options):
+    return make_result(steps=10, score_step=0.1, **options)
+
+
+@pytest.mark.parametrize("groups", [("A", "B"), tuple("ABCDE")], ids=len)
+def test_scores_on_a_grid_have_bars_at_its_points(groups):
+    """One for each group and point, beside each other, and all of the group in them."""
+    result = on_a_grid(groups=groups)
+    display = GroupDensityDisplay.from_audit(result)
+
+    bars = display.ax_.containers
+    assert len(bars) == len(groups)
+    for place, held in enumerate(bars):
+        assert {bar.get_gid() for bar in held} == {f"at:/curves/groups/{place}/quantiles"}
+        assert sum(bar.get_height() for bar in held) == pytest.approx(1)
+        for point, bar in enumerate(held):
+            start, end = bar_ends(bar)
+            assert 0.1 * point - 0.05 < start < end < 0.1 * point + 0.05
+    for left, right in pairwise(bars):
+        assert bar_ends(left[3])[1] == pytest.approx(bar_ends(right[3])[0])
+
+
+def test_bars_have_the_shares_of_the_scores():
+    """Known from the quantiles to one of their levels."""
+    result = on_a_grid(silos=1)
+    law = np.array(result.curves.groups[0].quantiles)
+
+    held = GroupDensityDisplay.from_audit(result).ax_.containers[0]
+
+    for point, bar in enumerate(held):
+        share = np.mean(np.abs(law - 0.1 * point) < 0.05)
+        assert bar.get_height() == pytest.approx(share, abs=0.015)
+
+
+def test_of_a_fine_grid_a_few_points_share_a_bar():
+    result = make_result(steps=500, score_step=0.002)
+
+    bars = GroupDensityDisplay.from_audit(result).ax_.containers[0]
+
+    assert 40 <= len(bars) <= 48
+    assert sum(bar.get_height() for bar in bars) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "base", "level"),
+    [
+        ("squared", "disparity", 0.05),
+        ("points", "magnitudes/worst_pair", 0.05),
+        ("share", "magnitudes/worst_pair", 0.1),
+        ("sd", "magnitudes/worst_pair", None),
+    ],
+)
+def test_the_headline_s_interval_is_drawn_first(unit, base, level):
+    """In the unit of the review level; then combined, then the outer bounds."""
+    result = make_result(scale=2.0, review_level=0.05, review_unit=unit)
+    display = UncertaintyDisplay.from_audit(result)
+    held = marks(display)
+
+    rows = [held[f"/{base}/{name}"].get_ydata()[0] for name in ("interval", "combined", "outer")]
+    assert rows == [0, 1, 2]
+    line = held.get("/disparity/review_level")
+    assert (None if line is None else line.get_xdata()[0]) == level
+
+
+def test_the_terms_have_no_interval():
+    said = texts(DecompositionDisplay.from_audit(make_result()))
+
+    assert [text for text in said if " to " in text] == [
+        text for text in said if text.startswith("proven: ")
+    ]
