@@ -274,7 +274,12 @@ def test_memory_does_not_grow_with_the_table():
     postgres()
     query = "SELECT i::float8 / 3e5 AS z, i % 2 AS sex FROM generate_series(1, 300000) AS i"
     plan = fp.Plan(
-        title="t", groups=(0, 1), score_range=(0, 1), levels=3, disclosure=Disclosure.off()
+        title="t",
+        groups=(0, 1),
+        score_range=(0, 1),
+        levels=3,
+        sketch="quantile",
+        disclosure=Disclosure.off(),
     )
 
     for url in (driver(POSTGRES, "adbc"), driver(POSTGRES, "psycopg")):
