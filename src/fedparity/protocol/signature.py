@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Signable",
     "check_signature",
+    "fits",
     "generate_key",
     "public_text",
     "read_key",
@@ -167,7 +168,7 @@ def verify(sketch: Signable, public: str) -> None:
     """
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
-    if not _fits(sketch.signature, signed_bytes(sketch), public):
+    if not fits(sketch.signature, signed_bytes(sketch), public):
         raise SignatureError.mismatch(sketch.silo)
 
 
@@ -185,15 +186,16 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
-    if _fits(sketch.signature, data, keys[sketch.silo]):
+    if fits(sketch.signature, data, keys[sketch.silo]):
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
-        if _fits(sketch.signature, data, public):
+        if fits(sketch.signature, data, public):
             raise SignatureError.other_key(sketch.silo, owner)
     raise SignatureError.mismatch(sketch.silo)
 
 
-def _fits(signature: str, data: bytes, public: str) -> bool:
+def fits(signature: str, data: bytes, public: str) -> bool:
+    """Return whether a signature of some bytes was made with the private key of ``public``."""
     with _cryptography():
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415

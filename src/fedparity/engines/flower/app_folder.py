@@ -31,7 +31,10 @@ from fedparity.engines.flower.silo_app import silo_app
 
 app = silo_app()
 '''
-_OPTIONAL = ("weight", "where", "missing", "other", "dataset", "sign", "ledger", "folder", "again")
+_OPTIONAL = (
+    "weight where missing other policy dataset allow-weaker again-because in-period sign ledger "
+    "folder again"
+).split()
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from fedparity.engines.remote.settings import SiloSettings
 from fedparity.engines.remote.silo_rounds import round_message
 from fedparity.engines.remote.wording import Request
-from fedparity.errors import AnsweredError, MessageError
-from fedparity.privacy.ledger import Ledger
+from fedparity.errors import AnsweredError, LedgerError, MessageError
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.releasing.noisy import spending_of
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import Release, release_records
 
 __all__ = ["answer"]
@@ -36,26 +37,39 @@ def answer(request: Request, settings: SiloSettings) -> bytes:
 
 
 def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
-    if settings.ledger is None:
+    permit = settings.permit(plan)
+    if permit is None:
         return _released(plan, settings).sketch.to_bytes()
     path = settings.kept(plan, "sketch.json")
+    if not path.exists() and (found := permit.finish(path)) is not None:
+        return found.to_bytes()  # the answer that a crash held back
+    replaces = None
     if path.exists():
-        if not settings.again:
+        replaces = _voided(permit)
+        if replaces is None and not settings.again:
             raise AnsweredError.before(settings.silo, path)
-        return _kept(plan, settings, SiloSketch.read(path))
-    _refuse_second(plan, settings, settings.ledger)
+        if replaces is None:
+            return _kept(plan, settings, SiloSketch.read(path))
+    else:
+        replaces = permit.check()
     key = settings.signing_key()
-    release = _released(plan, settings)
+    release = _released(plan, settings).replacing(replaces)
     if key is not None:
         release = release.signed(key)
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-    release.write(path, ledger=settings.ledger)
+    release.write(path, permit=permit, force=replaces is not None)
     return release.sketch.to_bytes()
 
 
+def _voided(permit: Permit) -> str | None:
+    """The message that was kept, if its operator has voided it since."""
+    with suppress(LedgerError):
+        return permit.check()
+    return None
+
+
 def _released(plan: Plan, settings: SiloSettings) -> Release:
-    records = settings.records(plan)
-    return release_records(records, plan=plan, silo=settings.silo, dataset=settings.dataset)
+    return release_records(settings.records(plan), plan=plan, silo=settings.silo)
 
 
 def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:
@@ -64,12 +78,3 @@ def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:
     if sketch.silo != settings.silo:
         raise MessageError.not_the_silo(sketch.silo, settings.silo)
     return sketch.to_bytes()
-
-
-def _refuse_second(plan: Plan, settings: SiloSettings, ledger: Ledger) -> None:
-    """Raise before the data are read if the ledger would refuse the release."""
-    spending = spending_of(plan, settings.dataset)
-    if spending is not None:
-        ledger.check_budget(plan.digest, settings.silo, spending)
-    elif not settings.again:
-        ledger.check(plan.digest, settings.silo, "")
