@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-pytest_plugins = ["tests.third_party", "tests.tiers"]
+pytest_plugins = ["tests.laws", "tests.third_party", "tests.tiers"]
 
 os.environ |= {  # for fixtures that live longer than a test
     "FEDPARITY_LEDGER": f"{tempfile.mkdtemp()}/ledger.jsonl",

@@ -38,7 +38,7 @@ def pooled(seed, *, size=900, missing=0.0):
 def from_real_silos(table, plan, **options):
     """The result of silos that each sketch their own rows."""
     messages = [
-        fp.sketch(part.drop("hospital"), plan=plan, silo=name, score="z", **options)
+        fp.sketch(part.drop("hospital"), plan=plan, silo=name, score="z", ledger=False, **options)
         for (name,), part in table.group_by("hospital")
     ]
     return fp.audit(plan, messages, redraws=20)

@@ -101,8 +101,8 @@ def sketch(context: click.Context, /, **_: object) -> None:
         click.echo(f"wrote {output}\ndigest {finished.digest}", err=True)
         click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
         return
-    replaces = permit.check()
-    release = _prepared(plan, options).replacing(replaces)
+    permit.check()
+    release = _prepared(plan, options).replacing(permit.voided())
     if key is not None:
         release = release.signed(key)
     if options["verbose"]:

@@ -84,9 +84,11 @@ class Ledger:
         first = Entry(entry="begin", time=now(), because=because)
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(
-                self.path, _APPENDING | os.O_CREAT | os.O_EXCL, 0o660 if shared else 0o600
-            )
+        except OSError as error:
+            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        try:
+            flags, mode = _APPENDING | os.O_CREAT | os.O_EXCL, 0o660 if shared else 0o600
+            descriptor = os.open(self.path, flags, mode)
         except FileExistsError:
             raise LedgerError(
                 f"there is a ledger in {self.path} already.",

@@ -49,26 +49,33 @@ def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
         file.put()
 
 
-@dataclass(frozen=True)
+@dataclass
 class StagedFile:
     """A file that is complete on disk under a temporary name of the same folder."""
 
     name: str
     temporary: str
     force: bool
+    failed: bool = False
+    """Whether it was to get its name, and could not."""
 
     def put(self) -> None:
         """Give the file its name, in one step."""
+        self.failed = True
         with _explained(self.name):
             _put(self.temporary, self.name, force=self.force)
+        self.failed = False
 
 
 @contextmanager
-def staged(path: Path, data: bytes, *, force: bool = False) -> Iterator[StagedFile]:
+def staged(
+    path: Path, data: bytes, *, force: bool = False, keep: bool = False
+) -> Iterator[StagedFile]:
     """Write a file under a temporary name, and let the caller put it into its place.
 
-    All that can be wrong with a name or a folder is found before the body runs. What is not put
-    into its place is taken away at the end, unless the process is killed.
+    All that can be wrong with a name or a folder is found before the body runs. The temporary name is
+    taken away at the end, unless the process is killed; or, with ``keep``, if the file was to be put
+    into its place and could not: a ledger may speak of it by then.
 
     Raises
     ------
@@ -79,12 +86,12 @@ def staged(path: Path, data: bytes, *, force: bool = False) -> Iterator[StagedFi
     if not force:
         refuse_existing(name)
     with _explained(name):
-        temporary = _write(name, data)
+        file = StagedFile(name, _write(name, data), force)
     try:
-        yield StagedFile(name, temporary, force)
+        yield file
     finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)  # noqa: PTH108
+        if os.path.lexists(file.temporary) and not (keep and file.failed):
+            os.unlink(file.temporary)  # noqa: PTH108
 
 
 @contextmanager

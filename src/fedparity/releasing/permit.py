@@ -102,8 +102,12 @@ class Permit:
             in_period=in_period,
         )
 
-    def check(self) -> str | None:
-        """Raise what can be refused before records are read; return the message to replace, if any.
+    def voided(self) -> str | None:
+        """Return the message under this plan that a new one replaces, if it was voided."""
+        return None if self.ledger is None else replaced(self.ledger.entries(), self._entry())
+
+    def check(self) -> None:
+        """Raise what can be refused before records are read.
 
         Raises
         ------
@@ -114,11 +118,10 @@ class Permit:
         """
         if self.ledger is None:
             check_approvals((), self.plan.digest, self.policy)
-            return None
-        entries, entry = self.ledger.entries(), self._entry()
+            return
+        entries = self.ledger.entries()
         check_approvals(entries, self.plan.digest, self.policy)
-        allowed(entries, entry, self.policy, self.ledger.path)
-        return replaced(entries, entry)
+        allowed(entries, self._entry(), self.policy, self.ledger.path)
 
     @contextmanager
     def commit(
@@ -176,7 +179,7 @@ class Permit:
             If the release is refused; nothing is written.
         """
         with (
-            staged(path, data, force=force) as file,
+            staged(path, data, force=force, keep=True) as file,
             self.commit(release, message, replaces=replaces, file=file),
         ):
             file.put()
@@ -193,7 +196,7 @@ class Permit:
         LedgerError
             If the file that was left is not the one of the entry.
         """
-        entry = self._standing()
+        entry = self.standing()
         if entry is None or entry.staged is None or not os.path.isfile(entry.staged):  # noqa: PTH113
             return None
         if not force:
@@ -208,8 +211,8 @@ class Permit:
         Path(entry.staged).unlink(missing_ok=True)  # its other name, where it was linked
         return message
 
-    def _standing(self) -> Entry | None:
-        """The release under this plan that is on record and not voided."""
+    def standing(self) -> Entry | None:
+        """Return the release under this plan that is on record and not voided, if there is one."""
         entries = () if self.ledger is None else self.ledger.entries()
         voided = {entry.release for entry in entries if entry.entry == "void"}
         made = [

@@ -8,8 +8,9 @@ from typing import Literal
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Effort
+from fedparity.releasing.noisy import check_unweighted
 from fedparity.releasing.permit import AnyLedger, AnyPolicy, Permit
-from fedparity.releasing.release import prepare
+from fedparity.releasing.release import check_silo, prepare
 from fedparity.sketches.selection.dealing import Progress
 from fedparity.sketches.selection.kernels import KernelName
 
@@ -104,6 +105,8 @@ def sketch(
     >>> sketch(table, plan=plan, silo="aurora", score="z", group="race", ledger=False).cells[1]
     SketchedCell('B', count=20, levels=2)
     """
+    check_silo(plan, silo)
+    check_unweighted(plan, weighted=weight is not None)
     permit = Permit.of(
         plan,
         silo,
@@ -115,7 +118,7 @@ def sketch(
         again_because=again_because,
         in_period=in_period,
     )
-    replaces = permit.check()
+    permit.check()
     effort = Effort(
         memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
     )
@@ -131,6 +134,6 @@ def sketch(
         missing=missing,
         other=other,
         effort=effort,
-    ).replacing(replaces)
+    ).replacing(permit.voided())
     release.record(permit)
     return release.sketch

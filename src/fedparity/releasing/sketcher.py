@@ -87,7 +87,7 @@ class Sketcher:
             again_because=again_because,
             in_period=in_period,
         )
-        self._replaces = self._permit.check()
+        self._permit.check()
         self._message: SiloSketch | None = None
         self._options: dict[str, Any] = {
             "score": score,
@@ -171,7 +171,7 @@ class Sketcher:
             selected, errors = self._stream.finish(levels, records.judge)
             found = Measured(selected=selected, rank_errors=errors, way="one pass")
             release = released(levels, found)
-        release = release.replacing(self._replaces)
+        release = release.replacing(self._permit.voided())
         release.record(self._permit)
         if self._plan.privacy is not None:
             self._message = release.sketch

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from fedparity.engines.remote.settings import SiloSettings
 from fedparity.engines.remote.silo_rounds import round_message
 from fedparity.engines.remote.wording import Request
-from fedparity.errors import AnsweredError, LedgerError, MessageError
+from fedparity.errors import AnsweredError, MessageError
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.releasing.permit import Permit
-from fedparity.releasing.release import Release, release_records
+from fedparity.releasing.release import Release, check_silo, release_records
 
 __all__ = ["answer"]
 
@@ -37,21 +34,22 @@ def answer(request: Request, settings: SiloSettings) -> bytes:
 
 
 def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
+    check_silo(plan, settings.silo)
     permit = settings.permit(plan)
     if permit is None:
         return _released(plan, settings).sketch.to_bytes()
     path = settings.kept(plan, "sketch.json")
-    if not path.exists() and (found := permit.finish(path)) is not None:
-        return found.to_bytes()  # the answer that a crash held back
-    replaces = None
-    if path.exists():
-        replaces = _voided(permit)
-        if replaces is None and not settings.again:
+    replaces = permit.voided()
+    if replaces is None:
+        found = None if path.exists() else permit.finish(path)
+        if found is not None:
+            return found.to_bytes()  # the answer that a crash held back
+        sent = permit.standing()
+        if (sent is not None or path.exists()) and not settings.again:
             raise AnsweredError.before(settings.silo, path)
-        if replaces is None:
+        if path.exists():
             return _kept(plan, settings, SiloSketch.read(path))
-    else:
-        replaces = permit.check()
+    permit.check()
     key = settings.signing_key()
     release = _released(plan, settings).replacing(replaces)
     if key is not None:
@@ -59,13 +57,6 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
     release.write(path, permit=permit, force=replaces is not None)
     return release.sketch.to_bytes()
-
-
-def _voided(permit: Permit) -> str | None:
-    """The message that was kept, if its operator has voided it since."""
-    with suppress(LedgerError):
-        return permit.check()
-    return None
 
 
 def _released(plan: Plan, settings: SiloSettings) -> Release:
