@@ -13,7 +13,7 @@ from fedparity.protocol.signature import public_text, read_key
 __all__ = ["sign"]
 
 
-@click.command(short_help="Sign a plan, for silos that obey only auditors they know.")
+@click.command(short_help="Sign a plan, for silos that obey only known auditors.")
 @click.argument("file", type=click.Path())
 @click.option("--key", required=True, metavar="KEY", help="File of the auditor's private key.")
 @click.option("-o", "--output", metavar="FILE", help="File to write.  [default: the plan itself]")

@@ -98,6 +98,8 @@ def revealed_together(old: View, new: View) -> list[str]:
     if (old["mode"] in ("none", "secure")) != (new["mode"] in ("none", "secure")):
         return ["the release without noise tells exactly what the noise of the other hides"]
     found = []
+    if old["mode"].startswith("secure") and new["mode"].startswith("secure"):
+        found.append("the data of a silo that only one of the two sums has, by their difference")
     nested = _nested(old["groups"], new["groups"])
     if nested is not None:
         found.append(
