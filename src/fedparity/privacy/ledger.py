@@ -202,17 +202,16 @@ class Ledger:
 
         A line is complete on disk before its message gets a name, so nothing left under a torn one.
         """
-        content = _everything(descriptor)
-        if not content:
-            return _append(descriptor, b"", Entry(entry="begin", time=now()))
-        lines, _, torn = content.rpartition(b"\n")
-        if not torn:
-            return content
-        lines += b"\n" if lines else b""
+        lines, end, torn = _everything(descriptor).rpartition(b"\n")
+        lines += end
         parsed_entries(lines, self.path)  # a file that is damaged elsewhere is not touched
         os.ftruncate(descriptor, len(lines))
-        text = torn.decode("utf-8", "backslashreplace")
-        return _append(descriptor, lines, Entry(entry="torn", time=now(), text=text))
+        if not lines:
+            lines = _append(descriptor, lines, Entry(entry="begin", time=now()))
+        if torn:
+            text = torn.decode("utf-8", "backslashreplace")
+            lines = _append(descriptor, lines, Entry(entry="torn", time=now(), text=text))
+        return lines
 
 
 def now() -> str:

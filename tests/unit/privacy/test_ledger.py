@@ -322,6 +322,17 @@ def test_a_last_line_that_was_torn_becomes_an_entry_that_says_so(ledger):
     assert [each.silo for each in releases(ledger)] == ["north", "south"]
 
 
+@pytest.mark.parametrize("size", [0, 1, 20])
+def test_a_first_line_that_was_torn_loses_nothing(size, ledger):
+    ledger.begin()
+    ledger.path.write_bytes(ledger.path.read_bytes()[:size])
+
+    record(ledger)
+
+    kinds = [each.entry for each in ledger.entries()]
+    assert kinds == ["begin", *["torn"] * (size > 0), "release"]
+
+
 def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monkeypatch):
     record(ledger)
     before = ledger.path.read_bytes()
