@@ -86,7 +86,7 @@ def some_plan(draw):
     return "\n".join(lines) + "\n"
 
 
-def forbidden(plan_text, policy_text):
+def forbidden(plan_text, policy_text):  # noqa: C901, PLR0912 -- one test per rule
     """Which rules of a policy a plan breaks; from the texts alone."""
     plan, law = tomllib.loads(plan_text), tomllib.loads(policy_text)
     floors = DEFAULTS | law["floors"]
@@ -131,7 +131,7 @@ def forbidden(plan_text, policy_text):
 
 
 def valid_case(number):
-    draw = random.Random(number)
+    draw = random.Random(number)  # noqa: S311
     policy_text = some_policy(draw)
     while True:
         text = some_plan(draw)
@@ -161,7 +161,7 @@ def test_no_plan_is_obeyed_that_the_policy_forbids():
             )
         except fp.RuleError as error:
             allowed = False
-            assert all(rule in error.message for rule in broken - set(named))
+            assert all(rule in error.message for rule in broken - set(named))  # noqa: PT017
         else:
             allowed = True
             assert set(permit.weaker) == broken
@@ -206,7 +206,12 @@ def test_what_is_released_keeps_the_floors_of_the_policy():
 
 TITLES = ("Q4", "Q4\u200b", "Q4 ", "other")
 GROUPS = (("A", "B"), (("A", "x"), ("A", "y"), ("B", "x"), ("B", "y")))
-PERIODS = (None, ("2026-01-01", "2026-03-31"), ("2026-03-01", "2026-05-31"), ("2026-06-01", "2026-06-30"))
+PERIODS = (
+    None,
+    ("2026-01-01", "2026-03-31"),
+    ("2026-03-01", "2026-05-31"),
+    ("2026-06-01", "2026-06-30"),
+)
 
 
 class Model:
@@ -216,7 +221,7 @@ class Model:
         self.made = []
 
     def verdict(self, new):
-        """"again", "refused", "ok", and whether a reason was needed."""
+        """Whether a release is the same again, refused, or ok."""
         for old in self.made:
             if (old["plan"], old["silo"]) == (new["plan"], new["silo"]):
                 return "again" if old["content"] == new["content"] else "refused"
@@ -236,6 +241,7 @@ class Model:
 
     @staticmethod
     def same(old, new):
+        """Whether two releases are of the same records."""
         if old["table"] and old["table"] == new["table"]:
             return True
         if old["dataset"] and new["dataset"]:
@@ -244,6 +250,7 @@ class Model:
 
     @staticmethod
     def overlap(old, new):
+        """Whether they have a day in common, as far as the silo says so."""
         if not (old["period"] and new["period"] and old["confirmed"] and new["confirmed"]):
             return True
         first, last = (date.fromisoformat(day) for day in old["period"])
@@ -290,11 +297,13 @@ def test_no_sequence_of_plans_releases_a_second_view_without_a_reason(tmp_path, 
     monkeypatch.setattr("os.fsync", lambda _: None)  # nobody pulls the plug here
     outcomes = {"ok": 0, "refused": 0, "again": 0}
     policies = {
-        True: policy_from_toml('schema = "fedparity/policy/1"\n[datasets]\na = ["/a"]\nb = ["/b"]\n'),
+        True: policy_from_toml(
+            'schema = "fedparity/policy/1"\n[datasets]\na = ["/a"]\nb = ["/b"]\n'
+        ),
         False: policy_from_toml('schema = "fedparity/policy/1"\n'),
     }
     for number in range(count(quick=200, all=500, soak=10_000)):
-        draw = random.Random(number)
+        draw = random.Random(number)  # noqa: S311
         named = draw.random() < 0.5
         ledger, model = Ledger(tmp_path / f"{number}.jsonl"), Model()
         for _ in range(draw.randint(2, 9)):

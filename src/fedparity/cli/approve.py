@@ -25,6 +25,7 @@ __all__ = ["approve"]
 @ledger_option
 def approve(
     plan: str,
+    *,
     by: str,
     because: str,
     policy: str | None,

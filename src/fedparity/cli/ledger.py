@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -21,14 +22,17 @@ from fedparity.releasing.permit import plan_view
 __all__ = ["ledger", "ledger_of", "ledger_option", "release_words"]
 
 ledger_option = click.option("--ledger", metavar="FILE", help="The ledger.  [default: per user]")
-_because = click.option("--because", required=True, metavar="TEXT", help="Why; it stays on record.")
+_because = click.option(
+    "--because", required=True, metavar="TEXT", help="Why; it stays on record."
+)
 _SHORT = 19
 """Characters of a digest that people compare: ``sha256:`` and twelve digits."""
 
 
 def ledger_of(path: str | None, policy: Policy) -> Ledger:
     """Return the ledger that is named, that of the policy, or that of the user."""
-    return Ledger(path or policy.ledger or default_ledger_path(), must_exist=policy.must_exist)
+    chosen = Path(path) if path else policy.ledger or default_ledger_path()
+    return Ledger(chosen, must_exist=policy.must_exist)
 
 
 @click.group()
@@ -48,7 +52,9 @@ def ledger() -> None:
 
 
 @ledger.command(short_help="Begin a ledger; say why if an earlier one is lost.")
-@click.option("--because", metavar="TEXT", help="Why, if an earlier one is lost; it stays on record.")
+@click.option(
+    "--because", metavar="TEXT", help="Why, if an earlier one is lost; it stays on record."
+)
 @click.option("--shared", is_flag=True, help="Let the group of the folder write to it.")
 @policy_option
 @ledger_option
@@ -92,7 +98,9 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
 
 
 @ledger.command(short_help="Check that no line was changed or taken out.")
-@click.option("--head", metavar="DIGEST", help="A last line noted earlier; it must still be there.")
+@click.option(
+    "--head", metavar="DIGEST", help="A last line noted earlier; it must still be there."
+)
 @policy_option
 @ledger_option
 def verify(head: str | None, policy: str | None, ledger: str | None) -> None:
@@ -165,7 +173,13 @@ def void(digest: str, because: str, policy: str | None, ledger: str | None) -> N
 @policy_option
 @ledger_option
 def add(
-    plan: str, message: str, because: str, dataset: str | None, policy: str | None, ledger: str | None
+    plan: str,
+    message: str,
+    *,
+    because: str,
+    dataset: str | None,
+    policy: str | None,
+    ledger: str | None,
 ) -> None:
     """Enter the file MESSAGE, which left under PLAN, into a ledger that does not know of it.
 

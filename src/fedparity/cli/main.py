@@ -18,7 +18,9 @@ _COMMANDS = {
     "sketch": Place("sketch", "sketch", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("secure", "secure", "Add up the silos' numbers; only their sum is seen."),
     "policy": Place("policy", "policy", "Say what may leave this silo, whatever a plan asks for."),
-    "ledger": Place("ledger", "ledger", "Show, check and correct the record of what left this silo."),
+    "ledger": Place(
+        "ledger", "ledger", "Show, check and correct the record of what left this silo."
+    ),
     "approve": Place("approve", "approve", "Agree to a plan before this silo answers it."),
     "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
     "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),

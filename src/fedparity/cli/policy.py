@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
@@ -14,8 +13,8 @@ import click
 from fedparity.cli.exits import ExitCode
 from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.law_options import policy_option
-from fedparity.cli.ledger import ledger_option, ledger_of, release_words
-from fedparity.errors import LedgerError, PolicyError, RuleError
+from fedparity.cli.ledger import ledger_of, ledger_option, release_words
+from fedparity.errors import LedgerError, RuleError
 from fedparity.privacy.policy import MODES, RULES, Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
@@ -221,18 +220,24 @@ def _sentences(own: Policy) -> list[str]:
     """Each rule as one sentence."""
     modes = [{"none": "without [privacy]"}.get(mode, mode) for mode in own.modes]
     told = [
-        f"plans may ask for: {', '.join(modes)}."
-        if len(own.modes) < len(MODES)
-        else "plans may be of any mode.",
-        f"without noise, a group, or what lies between two thresholds, has at least "
-        f"{own.minimum_cell} records, and a value stands for at least {own.records_per_level}.",
-        f"means are rounded to at least {number(own.rounding['mean'])} of the score range, quantiles "
-        f"to {number(own.rounding['quantile'])}; at most {own.levels:,} levels and "
-        f"{own.thresholds} thresholds.",
-        f"with noise, epsilon is at most {number(own.epsilon_per_release)} per release, and "
-        f"{number(own.epsilon_per_year)} for all releases from one data set in 365 days.",
-        "a second release of the same records needs a reason, which the ledger keeps; "
-        + ("another grid is allowed." if own.other_grids else "another grid is refused."),
+        "plans may be of any mode."
+        if len(own.modes) == len(MODES)
+        else f"plans may ask for: {', '.join(modes)}.",
+        (
+            "without noise, a group, or what lies between two thresholds, has at least "
+            f"{own.minimum_cell} records, and a value stands for at least {own.records_per_level}."
+        ),
+        (
+            f"means are rounded to at least {number(own.rounding['mean'])} of the score range, "
+            f"quantiles to {number(own.rounding['quantile'])}; at most {own.levels:,} levels and "
+            f"{own.thresholds} thresholds."
+        ),
+        (
+            f"with noise, epsilon is at most {number(own.epsilon_per_release)} per release, and "
+            f"{number(own.epsilon_per_year)} for all releases from one data set in 365 days."
+        ),
+        "a second release of the same records needs a reason, which the ledger keeps; another grid "
+        + ("is allowed." if own.other_grids else "is refused."),
         "all tables of this silo are one data set."
         if not own.datasets
         else f"data sets: {', '.join(own.datasets)}; other tables are refused.",
@@ -245,7 +250,9 @@ def _sentences(own: Policy) -> list[str]:
         else f"{own.needed} of {', '.join(own.people)} must approve a plan.",
         f"the ledger is {own.ledger or 'that of the user'}"
         + (", and must exist; " if own.must_exist else "; ")
-        + ("messages without a ledger are allowed." if own.without_ledger else "no message without it."),
+        + (
+            "messages without one are allowed." if own.without_ledger else "no message without it."
+        ),
         "a rule may be overridden by name." if own.overrides else "no rule may be overridden.",
         f"the page in a browser is {'allowed' if own.page else 'not allowed'}.",
     ]

@@ -188,7 +188,9 @@ class Ledger:
 
     def _require_file(self, descriptor: int) -> None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise LedgerError.out_of_reach(self.path, "it is not a file that keeps what is written")
+            raise LedgerError.out_of_reach(
+                self.path, "it is not a file that keeps what is written"
+            )
 
     def _missing(self) -> LedgerError:
         return LedgerError(
@@ -205,7 +207,8 @@ class Ledger:
         lines, end, torn = _everything(descriptor).rpartition(b"\n")
         lines += end
         parsed_entries(lines, self.path)  # a file that is damaged elsewhere is not touched
-        os.ftruncate(descriptor, len(lines))
+        if torn:
+            os.ftruncate(descriptor, len(lines))
         if not lines:
             lines = _append(descriptor, lines, Entry(entry="begin", time=now()))
         if torn:

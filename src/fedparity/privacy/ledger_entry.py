@@ -203,7 +203,18 @@ _NEEDED: Mapping[str, frozenset[str]] = {
 _OPTIONAL: Mapping[str, frozenset[str]] = {
     "begin": frozenset({"because", "previous"}),
     "release": frozenset(
-        "dataset table replaces in_period epsilon budget file staged because weaker".split()
+        {
+            "dataset",
+            "table",
+            "replaces",
+            "in_period",
+            "epsilon",
+            "budget",
+            "file",
+            "staged",
+            "because",
+            "weaker",
+        }
     ),
     "void": frozenset(),
     "approval": frozenset(),

@@ -253,7 +253,9 @@ class Policy:
         if not keys and not self.without_keys:
             text = "it has no [keys], so whoever passes the messages on could be every other silo"
             found.append(Refusal("keys", f"{text} (rule keys)"))
-        unknown = [silo for silo in silos if silo not in keys or keys[silo] != self.silos.get(silo)]
+        unknown = [
+            silo for silo in silos if silo not in keys or keys[silo] != self.silos.get(silo)
+        ]
         if unknown and not self.unknown_silos:
             text = f"the keys of {listed(unknown, most=3)} are not those of [silos] in the policy"
             found.append(Refusal("silos", f"{text} (rule silos)"))

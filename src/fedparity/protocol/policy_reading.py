@@ -16,7 +16,13 @@ from fedparity.protocol.files import read_bounded
 from fedparity.protocol.labels import is_name
 from fedparity.protocol.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
 
-__all__ = ["POLICY_SCHEMA", "default_policy_path", "find_policy", "policy_from_toml", "read_policy"]
+__all__ = [
+    "POLICY_SCHEMA",
+    "default_policy_path",
+    "find_policy",
+    "policy_from_toml",
+    "read_policy",
+]
 
 POLICY_SCHEMA = "fedparity/policy/1"
 _KEY_BYTES = 32
@@ -74,11 +80,11 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def policy_from_toml(text: str, path: Path | None = None) -> Policy:
-    """Return the policy of a TOML text; relative patterns and paths start at the folder of ``path``.
+    r"""Return the policy of a TOML text; relative patterns and paths start at the folder of ``path``.
 
     Examples
     --------
-    >>> policy = policy_from_toml('schema = "fedparity/policy/1"\\n[floors]\\nminimum_cell = 20\\n')
+    >>> policy = policy_from_toml('schema = "fedparity/policy/1"\n[floors]\nminimum_cell = 20\n')
     >>> policy.minimum_cell, policy.without_ledger
     (20, False)
     """
@@ -100,14 +106,14 @@ def policy_from_toml(text: str, path: Path | None = None) -> Policy:
     for key, value in document.items():
         checks = _TABLES.get(key, _TOP)
         if checks is _TOP:
-            _take(found, _TOP, key, value, (key,), lines)
+            _take(found, _TOP, key, value, path=(key,), lines=lines)
         elif not isinstance(value, dict):
             raise _wrong((key,), "a table", value, lines)
         elif callable(checks):
             found[key] = checks(key, value, lines)
         else:
             for name, inner in value.items():
-                _take(found, checks, name, inner, (key, name), lines)
+                _take(found, checks, name, inner, path=(key, name), lines=lines)
     return _settled(found)
 
 
@@ -116,6 +122,7 @@ def _take(
     checks: Mapping[str, tuple[str, str, Callable[[Any], bool]]],
     key: str,
     value: object,
+    *,
     path: tuple[str, ...],
     lines: Mapping[tuple[str, ...], int],
 ) -> None:
@@ -153,7 +160,10 @@ def _settled(found: dict[str, Any]) -> Policy:
         name: tuple(each if "://" in each else os.path.join(folder, each) for each in patterns)  # noqa: PTH118 -- a pattern
         for name, patterns in found.get("datasets", {}).items()
     }
-    return Policy(**{n: tuple(v) if isinstance(v, list) else v for n, v in found.items()})
+    settled: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+    }
+    return Policy(**settled)
 
 
 def _by_name(

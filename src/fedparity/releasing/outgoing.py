@@ -52,7 +52,11 @@ class Release:
 
     def replacing(self, message: str | None) -> Release:
         """Return the same release, said to stand for a message that was voided."""
-        return self if message is None else replace(self, sketch=replace(self.sketch, replaces=message))
+        return (
+            self
+            if message is None
+            else replace(self, sketch=replace(self.sketch, replaces=message))
+        )
 
     def write(self, path: Path, *, permit: Permit | None, force: bool = False) -> None:
         """Enter the release into the ledger and write its message, whole or not at all.

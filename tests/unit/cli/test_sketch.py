@@ -174,7 +174,10 @@ def test_without_a_ledger_none_is_asked_or_written(folder):
 def test_the_ledger_can_be_named(folder):
     sketch("--ledger", "mine.jsonl")
 
-    assert [entry.entry for entry in Ledger(folder / "mine.jsonl").entries()] == ["begin", "release"]
+    assert [entry.entry for entry in Ledger(folder / "mine.jsonl").entries()] == [
+        "begin",
+        "release",
+    ]
     assert sketch("--ledger", "mine.jsonl", "--no-ledger").exit_code == 2
 
 

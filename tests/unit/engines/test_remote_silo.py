@@ -54,7 +54,9 @@ def entries(folder):
 def test_the_answer_is_the_message_that_sketch_makes(tmp_path):
     data = answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN))
 
-    expected = fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="aurora", **COLUMNS, ledger=False)
+    expected = fp.sketch(
+        some_tables()["aurora"], plan=PLAIN, silo="aurora", **COLUMNS, ledger=False
+    )
     assert data == expected.to_bytes()
 
 
@@ -198,8 +200,8 @@ def test_a_spent_budget_is_refused_before_data_are_read(tmp_path):
 
     with pytest.raises(fp.LedgerError, match="left before"):
         answer(sketch_of(other), settings_in(tmp_path, other))
+    reason = {"again-because": "a second question"}
     with pytest.raises(fp.BudgetError):
-        reason = {"again-because": "a second question"}
         answer(sketch_of(other), settings_in(tmp_path, other, **reason))
 
 

@@ -277,7 +277,7 @@ def test_an_entry_that_says_what_it_may_not_is_refused(changes, ledger):
     made = {k: v for k, v in (json.loads(second) | changes).items() if v is not None}
     ledger.path.write_text(f"{first}\n{json.dumps(made)}\n")
 
-    with pytest.raises(fp.LedgerError, match="line 2 of the ledger .* is not an entry"):
+    with pytest.raises(fp.LedgerError, match=r"line 2 of the ledger .* is not an entry"):
         ledger.entries()
 
 

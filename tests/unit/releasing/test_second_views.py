@@ -71,7 +71,7 @@ def test_a_plan_cannot_switch_the_rules_off(release, ledger):
 
 @pytest.mark.parametrize("epsilon", [1e300, 700.0, 1.5])
 def test_a_plan_cannot_ask_for_noise_that_hides_nothing(epsilon, release):
-    with pytest.raises(fp.RuleError, match="epsilon is .*, the most is 1"):
+    with pytest.raises(fp.RuleError, match=r"epsilon is .*, the most is 1"):
         release(asked(privacy={"mode": "dp", "epsilon": epsilon}))
 
 
@@ -143,7 +143,7 @@ def test_another_title_is_the_same_data(title, release, ledger):
 
 @pytest.mark.parametrize("rounding", [0.0, 0.001])
 def test_two_means_of_all_records_do_not_give_one_score(rounding, release):
-    """k = 1 of a group and of all of it but one person gave 6.6259 exactly."""
+    """Levels k = 1 of a group and of all of it but one person gave 6.6259 exactly."""
     with pytest.raises(fp.RuleError, match="rounding"):
         release(asked(levels=1, disclosure={"rounding": rounding}))
     release(asked(levels=1))

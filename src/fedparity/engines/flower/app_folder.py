@@ -32,9 +32,20 @@ from fedparity.engines.flower.silo_app import silo_app
 app = silo_app()
 '''
 _OPTIONAL = (
-    "weight where missing other policy dataset allow-weaker again-because in-period sign ledger "
-    "folder again"
-).split()
+    "weight",
+    "where",
+    "missing",
+    "other",
+    "policy",
+    "dataset",
+    "allow-weaker",
+    "again-because",
+    "in-period",
+    "sign",
+    "ledger",
+    "folder",
+    "again",
+)
 
 
 @dataclass(frozen=True)
