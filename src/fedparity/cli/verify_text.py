@@ -55,7 +55,10 @@ def _row(plan: Plan, each: Inspection, names: int) -> str:
         levels = [cell.levels for cell in cells if cell.withheld is None]
         numbers = [str(len(cells)), _spread(levels), str(withheld), signed_words(plan, each)]
     columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
-    return f"{left(_name(each), names)}{columns}  {'ok' if each.error is None else 'refused'}"
+    status = "ok" if each.error is None else "refused"
+    if each.sketch is not None and each.sketch.replaces is not None:
+        status += f", replaces {each.sketch.replaces[:19]}"
+    return f"{left(_name(each), names)}{columns}  {status}"
 
 
 def _spread(levels: Sequence[int]) -> str:
