@@ -94,6 +94,8 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
         return
     for entry in entries:
         click.echo("\n".join(wrapped(_words(entry, entries), 80, rest="  ")))
+        if entry.file is not None:
+            click.echo(f"  {entry.file}")
     click.echo(f"{record.path}: {counted(len(entries), 'line')}", err=True)
 
 
@@ -235,7 +237,7 @@ def _words(entry: Entry, entries: Sequence[Entry]) -> str:
                 words += f"; again because: {entry.because}"
             if entry.weaker:
                 words += f"; weaker than the policy: {', '.join(entry.weaker)}"
-            return f"{words}; {entry.file or 'handed to a program'}"
+            return words
         case "void":
             message = next(e.message or "" for e in entries if e.release == entry.release)
             return f"{entry.time} void {message[:_SHORT]}: {entry.because}"

@@ -182,8 +182,8 @@ class Ledger:
                 raise
             return  # another process began it at the same moment
         sys.stderr.write(
-            f"note: there was no ledger, so a new one begins in {self.path}; if an earlier one "
-            "is lost or elsewhere, nothing it knew is remembered.\n"
+            f"note: there was no ledger, so a new one begins in\n  {self.path}\n"
+            "  If an earlier one is lost or elsewhere, nothing it knew is remembered.\n"
         )
 
     def _require_file(self, descriptor: int) -> None:

@@ -309,7 +309,7 @@ def test_the_ledger_is_shown_and_verified(folder):
     head = ok("ledger", "verify").stdout.strip()
     entries = json.loads(ok("ledger", "show", "--json").stdout)
 
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(len(line) for line in shown.splitlines() if "/" not in line) <= 80
     assert "a second question" in " ".join(shown.split())
     assert head == Ledger("ledger.jsonl").head
     assert [entry["entry"] for entry in entries] == ["begin", "release", "release"]
