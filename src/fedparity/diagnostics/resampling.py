@@ -171,7 +171,8 @@ class _SketchResampler:
         normal = random.standard_normal((size, self.spacings.scale.size))
         levels = self._levels(self.spacings.of(normal))
         bins, part = laws.places(levels, self.boundary_cells)
-        ends = laws.shapes.at(bins).quantile(part)
+        shapes = laws.shapes.at(bins)
+        ends = shapes.quantile(part)
         if self.federation.kind == "quantile":
             return self._rounded(ends, random), self.federation.mean_squares
         inside = np.ones(levels.shape[1], dtype=bool)
@@ -180,24 +181,24 @@ class _SketchResampler:
         width = (levels[:, after] - levels[:, after - 1]) * laws.bins_of(
             self.boundary_cells[after]
         )
-        means, squares = (
-            (integral[:, after] - integral[:, after - 1]) / np.maximum(width, _TINY)
-            for integral in laws.integrals(bins, part)
-        )
+        integral = laws.running[bins] + shapes.integral(part)
+        means = (integral[:, after] - integral[:, after - 1]) / np.maximum(width, _TINY)
         # The records between two ends are a sample too; their mean scatters around the law's.
-        variance = np.maximum(squares - (means - laws.origin) ** 2, 0.0)
+        low, high = ends[:, after - 1], ends[:, after]
         records = np.maximum(np.repeat(self.per_bin, self.layout.levels), 1.0)
+        variance = (high - low) ** 2 / 12
         moved = random.standard_normal(means.shape) * np.sqrt(variance / records)
-        sampled = variance * (1 - 1 / records)
+        variance *= 1 - 1 / records
         for outer in (self.layout.starts, self.layout.ends):
-            own = laws.drawn(
-                levels[:, after[outer] - 1], levels[:, after[outer]], records[outer], random
-            )
+            between = levels[:, after[outer] - 1], levels[:, after[outer]]
+            own = laws.drawn(*between, records[outer], random)
+            expected = laws.variances(*between, means[:, outer])
             moved[:, outer] = (own.means - means[:, outer]) * own.scale
-            expected = variance[:, outer] * (1 - 1 / own.records)
-            sampled[:, outer] += (own.variances - expected) * own.scale
-        variance = np.maximum(sampled, 0.0)
-        means = np.clip(means + moved, ends[:, after - 1], ends[:, after])
+            variance[:, outer] = expected * (1 - 1 / records[outer]) + own.scale * (
+                own.variances - expected * (1 - 1 / own.records)
+            )
+        means = np.clip(means + moved, low, high)
+        variance = np.maximum(variance, 0.0)
         within = np.add.reduceat(variance, self.layout.starts, axis=1) / self.layout.levels
         within[:, np.isnan(self.federation.mean_squares)] = np.nan
         return self._rounded(means, random), within
@@ -317,13 +318,17 @@ class _Laws:
             running.append(before - np.repeat(before[layout.starts], layout.levels))
         return cls(shapes, layout, *running, origin)
 
-    def integrals(self, bins: IntArray, part: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the integrals up to parts of bins: of the values, and of their squares around the origin."""
-        shapes = self.shapes.at(bins)
-        return (
-            self.running[bins] + shapes.integral(part),
-            self.running_squares[bins] + shapes.around(self.origin).square_integral(part),
+    def variances(self, low: FloatArray, high: FloatArray, means: FloatArray) -> FloatArray:
+        """Return the variance of each cell between two levels, around its mean there: sets by cells."""
+        cells = np.arange(low.shape[1])
+        upper, lower = (
+            self.running_squares[bins]
+            + self.shapes.at(bins).around(self.origin).square_integral(part)
+            for bins, part in (self.places(high, cells), self.places(low, cells))
         )
+        square = (upper - lower) / np.maximum((high - low) * self.layout.levels, _TINY)
+        variance: FloatArray = np.maximum(square - (means - self.origin) ** 2, 0.0)
+        return variance
 
     def places(self, levels: FloatArray, cells: IntArray) -> tuple[IntArray, FloatArray]:
         """Return the bin, and the part of it, at which each level of each cell lies."""

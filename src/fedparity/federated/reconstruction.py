@@ -90,11 +90,10 @@ class BinShapes(NamedTuple):
     def quantile(self, part: FloatArray | float = 1.0) -> FloatArray:
         """Return the values at these parts, from 0 to 1, of the bins."""
         left, middle, right, corner = self
-        first = np.minimum(part, corner)
-        value: FloatArray = (
-            left
-            + (middle - left) * (first / corner)
-            + (right - middle) * ((part - first) / (1 - corner))
+        value: FloatArray = np.where(
+            part < corner,
+            left + (middle - left) * (part / corner),
+            middle + (right - middle) * ((part - corner) / (1 - corner)),
         )
         return value
 
@@ -172,7 +171,10 @@ def mean_shapes(
         _trim(left, right)
     shapes = BinShapes.halved(means - left, means + (left - right) / 2, means + right)
     if known.any():
-        _fatten(shapes, means, layout, mean_squares, (low, high))
+        variances = (left**2 + right**2) / 6
+        held = np.add.reduceat(variances, layout.starts, axis=-1)
+        missing = mean_squares * layout.levels - held
+        _fatten(shapes, means, layout, variances, missing, (low, high))
     return shapes
 
 
@@ -270,7 +272,8 @@ def _fatten(
     shapes: BinShapes,
     means: FloatArray,
     layout: CellLayout,
-    mean_squares: FloatArray,
+    variances: FloatArray,
+    missing: FloatArray,
     bounds: tuple[float, float],
 ) -> None:
     r"""Move the corners of the outer bins outwards where their variance is still too small.
@@ -279,11 +282,9 @@ def _fatten(
     :math:`a = (1 - c) h / 2` from its flat part, and the variance :math:`2 a h / 3 - a^2`: any
     variance is reached by a rise that is high and short enough.
     """
-    missing = (mean_squares - shapes.mean_squares(layout)) * layout.levels
     several = (layout.levels > 1) & (missing > 0)
     if not several.any():
         return
-    variances = shapes.around(means).square_integral()
     outer = variances[..., layout.starts] + variances[..., layout.ends]
     low, high = bounds
     for end, inner, outwards in ((layout.starts, 2, -1.0), (layout.ends, 0, 1.0)):
