@@ -73,3 +73,34 @@ def test_exact_counts_stay_as_they_are():
     )
 
     assert whole.reconstructed is whole
+
+
+def test_a_group_whose_counts_are_merged_is_named_and_its_distances_are_wide():
+    """Five silos of sixteen people each, whose counts are merged to one: their scores are hardly known."""
+    random = np.random.default_rng(2)
+    plan = fp.Plan(
+        title="merged", groups=("many", "few"), score_range=(1, 10), score_step=1, levels=10
+    )
+    scores = {"many": random.integers(1, 11, (5, 400)), "few": random.integers(1, 4, (5, 16))}
+    messages = [
+        fp.sketch(
+            {
+                "z": np.concatenate([scores[group][silo] for group in scores]).astype(float),
+                "g": np.repeat(list(scores), [400, 16]),
+            },
+            plan=plan,
+            silo=str(silo),
+            score="z",
+            group="g",
+            ledger=False,
+        )
+        for silo in range(5)
+    ]
+    result = fp.audit(plan, messages)
+    (pair,) = result.pairs
+    pooled = [fp.Law.from_scores(scores[group].ravel().astype(float)) for group in scores]
+    named = [each.text for each in result.warnings if each.code == "merged_counts"]
+
+    assert pair.interval[0] <= fp.wasserstein(*pooled) <= pair.interval[1]
+    assert len(named) == 1
+    assert "group few" in named[0]

@@ -20,10 +20,13 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import mixture_table, observed_weights
 from fedparity.functionals.disparity import spread
+from fedparity.laws.arrays import FloatArray
 
-__all__ = ["LeftOpen", "left_open"]
+__all__ = ["LeftOpen", "group_reaches", "left_open"]
 
 _OF_STAIRCASE = 0.05
+_OF_RUN = 0.5
+"""How far the records of merged counts are taken to be off together, as a share of half their run."""
 _TINY = 1e-300
 
 
@@ -55,6 +58,23 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
             for here, there, rough in zip(used, other, staircase, strict=True)
         )
     )
+
+
+def group_reaches(federation: Federation) -> FloatArray:
+    """Return how far, in score points, the law of each group may have been moved by merging counts.
+
+    Where the records of a group lie in their runs is not known, and is alike in all its cells: its law may be
+    moved as a whole, which no redraw shows. 0 for all other sketches.
+    """
+    reaches = np.zeros(len(federation.groups))
+    if federation.kind == "counts":
+        groups = np.repeat(federation.group_of, federation.levels)
+        moved, records = (
+            np.bincount(groups, weights, reaches.size)
+            for weights in (federation.parts * federation.value_errors, federation.parts)
+        )
+        reaches = _OF_RUN * moved / records
+    return reaches
 
 
 def _of_merged_counts(federation: Federation, method: Method) -> LeftOpen:

@@ -16,6 +16,7 @@ WarningCode: TypeAlias = Literal[
     "heavy_tie",
     "keys_left_out",
     "lacking_groups",
+    "merged_counts",
     "noise_alone",
     "noise_dominates",
     "not_summed",
