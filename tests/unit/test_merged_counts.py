@@ -81,7 +81,7 @@ def test_a_group_whose_counts_are_merged_is_named_and_its_distances_are_wide():
     plan = fp.Plan(
         title="merged", groups=("many", "few"), score_range=(1, 10), score_step=1, levels=10
     )
-    scores = {"many": random.integers(1, 11, (5, 400)), "few": random.integers(1, 4, (5, 16))}
+    scores = {"many": random.integers(1, 11, (5, 400)), "few": random.integers(1, 6, (5, 16))}
     messages = [
         fp.sketch(
             {

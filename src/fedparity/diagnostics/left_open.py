@@ -18,14 +18,14 @@ from fedparity.diagnostics.bootstrap import Draws
 from fedparity.federated.estimate import global_heterogeneity
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.federated.mixtures import mixture_table, observed_weights
+from fedparity.federated.mixtures import mixture_table, mixtures, observed_weights
 from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
 
 __all__ = ["LeftOpen", "group_reaches", "left_open"]
 
 _OF_STAIRCASE = 0.05
-_OF_RUN = 0.5
+_OF_RUN = 0.8
 """How far the records of merged counts are taken to be off together, as a share of half their run."""
 _TINY = 1e-300
 
@@ -78,18 +78,33 @@ def group_reaches(federation: Federation) -> FloatArray:
 
 
 def _of_merged_counts(federation: Federation, method: Method) -> LeftOpen:
-    """How far the measures are from those of records in the middles of their runs, or at both ends."""
+    """How far the measures are from those of records in the middles of their runs, at both ends, or moved."""
     if not federation.value_errors.any():
         return LeftOpen(0.0, 0.0)
     used = _measures(federation, method, reconstruct=True)
     middle = _measures(federation, method, reconstruct=False)
     ends = _measures(_on_both_sides(federation), method, reconstruct=False)
     return LeftOpen(
-        *(
-            max(abs(here - there), abs(here - far))
-            for here, there, far in zip(used, middle, ends, strict=True)
-        )
+        max(
+            abs(used.disparity - middle.disparity),
+            abs(used.disparity - ends.disparity),
+            _of_moved_groups(federation, method),
+        ),
+        max(
+            abs(used.heterogeneity - middle.heterogeneity),
+            abs(used.heterogeneity - ends.heterogeneity),
+        ),
     )
+
+
+def _of_moved_groups(federation: Federation, method: Method) -> float:
+    """What the disparity changes by if each group moves by its reach, one way or the other."""
+    shares, reaches = federation.shares, group_reaches(federation)
+    if method.order == 1:
+        return float(np.linalg.norm(shares * reaches))
+    means = np.array([law.mean for law in mixtures(federation).values()])
+    slopes = 2 * shares * (means - shares @ means)
+    return float(shares @ reaches**2 + np.linalg.norm(slopes * reaches))
 
 
 def _on_both_sides(federation: Federation) -> Federation:
