@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fedparity.cli.fitting import counted, number
+from fedparity.cli.secure_mask_text import unprotected
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.privacy_terms import PrivacyTerms
 
@@ -36,7 +37,7 @@ def privacy_held_back(plan: Plan) -> list[str]:
     if terms.secure:
         sentences.append(
             f"its own histogram: the auditor sees sums over silos, opened by {terms.threshold} of "
-            f"{counted(len(plan.silos or ()), 'silo')};"
+            f"{counted(len(plan.silos or ()), 'silo')}. {unprotected(plan).rstrip('.')};"
         )
     if terms.epsilon is not None:
         sentences.append(
