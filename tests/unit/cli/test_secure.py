@@ -85,7 +85,7 @@ def test_a_whole_round_ends_in_an_answer():
 
     done = ok("audit", "plan.toml", "inbox", "--redraws", "50")
 
-    assert "not seen: secure sum" in done.stdout
+    assert "Only their sums were seen: east, north" in done.stdout
     assert "above the review" in done.stdout
 
 

@@ -44,7 +44,10 @@ def larger_part(result: AuditResult) -> Literal["selection", "within"] | None:
 
 def _nothing(result: AuditResult) -> str:
     if result.attribution.selection is None:
-        return f"The two parts are not known: {_ONLY_SUMS}."
+        return (
+            "How much of it is selection between silos, and how much lies within them, is not known: "
+            f"{_ONLY_SUMS}."
+        )
     return "There is nothing to attribute."
 
 
