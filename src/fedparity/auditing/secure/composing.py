@@ -1,7 +1,7 @@
 """A secure sum's measures as a result: silos are named, and nothing is said of any of them.
 
 The decomposition, the attribution and what each silo would see alone are no function of the sum, so
-they are not given; see :doc:`/decisions/0028-only-sums`.
+they are not given; see :doc:`/decisions/0021-secure-aggregation`.
 """
 
 from __future__ import annotations
