@@ -121,7 +121,7 @@ def test_keys_are_not_made_twice_in_one_file():
 
 @pytest.mark.usefixtures("folder")
 def test_a_plan_without_keys_is_warned_about():
-    assert "whoever carries the messages could replace keys" in step("keys", "north").stderr
+    assert "whoever carries the messages could put keys in between" in step("keys", "north").stderr
 
 
 @pytest.mark.usefixtures("folder")

@@ -54,8 +54,8 @@ def answer_request(
 
     The new state holds no secret any more.
 
-    With a plan that has keys, a threshold of silos must have signed the very same list before:
-    otherwise an auditor could show different lists to different silos.
+    With a plan that has keys, a threshold t of silos must have signed the very same list before: an
+    auditor who shows different lists to different silos needs 2t - d of the d silos to sign both.
 
     Raises
     ------
