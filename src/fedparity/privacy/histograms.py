@@ -247,7 +247,7 @@ class CDFPieces(NamedTuple):
     """What they rise to at its upper end; the same where they are constant."""
 
 
-def _moved(edges: list[float], onto: Sequence[float]) -> list[float]:
+def _moved(edges: Sequence[float], onto: Sequence[float]) -> list[float]:
     """The edges, the nearest ones moved onto these scores; as many as before, if they suffice."""
     left = list(edges)
     for score in onto:

@@ -9,7 +9,6 @@ from fedparity.privacy.disclosure import Disclosure
 from fedparity.protocol.signature import generate_key, public_text
 
 
-
 def table(**columns):
     """Twelve rows of two silos, in which both groups are."""
     rows = {

@@ -173,6 +173,7 @@ class SplitLists:
         self.share_set = ShareSet.of(self.key_set, self.rounds.of(SecureShares))
 
     def request(self, listed):
+        """The auditor's request to open the sum of these silos."""
         sent = {each.silo: each.digest for each in self.rounds.of(MaskedVector)}
         return UnmaskRequest(
             plan=self.plan.digest,
