@@ -20,7 +20,7 @@ _NOISE_LIMITS = (
     "a person in m silos loses up to m epsilon; other releases from the same records add up"
 )
 _SUM_LIMITS = (
-    "an auditor together with {opening} of {silos} silos sees every silo's own {numbers}, with fewer "
+    "an auditor together with {opening} of {silos} silos could see a silo's own {numbers}, with fewer "
     "of them the sum of the others; whatever the sum itself reveals; a second sum without a silo "
     "reveals that silo"
 )
