@@ -257,7 +257,12 @@ def assess_pairs(
     least = _beyond_noise(draws.null, confidence)
     assessed = []
     for place, pair in enumerate(found):
-        own = Draws(*(column[..., place] for column in vars(draws).values()))
+        own = Draws(
+            draws.base[..., place],
+            draws.values[..., place],
+            None if draws.noise is None else draws.noise[..., place],
+            draws.null[..., place],
+        )
         power = pair.wasserstein**order
         alone, at_once = (
             assess_length(power, own, level, order, inside=inside * power)

@@ -35,14 +35,15 @@ class Draws:
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
-    difference between redrawn and original curves. ``null`` is what it would be if there were
+    difference between redrawn and original curves, or None where curves move by whole steps and it has no
+    meaning. ``null`` is what it would be if there were
     nothing to measure: redraws of groups with one common law. ``base`` is the measure of the laws
     that redraws are drawn from.
     """
 
     base: FloatArray
     values: FloatArray
-    noise: FloatArray
+    noise: FloatArray | None
     null: FloatArray
 
 
@@ -117,7 +118,7 @@ def _named(
         name: Draws(
             base[name][0],
             found[name],
-            found.get(f"{name} noise", quiet),
+            found.get(f"{name} noise"),
             null.get(name, quiet),
         )
         for name in base
@@ -145,19 +146,15 @@ class _Reader:
     def measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws, and of their noise."""
         curves = self._read(found.own)
-        own = self.nodes.quantiles(self.own_cdfs, curves.levels[:1])
-        if len(curves.levels) > 1:
-            cdfs = np.broadcast_to(self.own_cdfs, (len(curves.levels), *self.own_cdfs.shape[1:]))
-            own = self.nodes.quantiles(cdfs, curves.levels)
         measured = self._measures(found, curves, found.shares, self.levels)
-        noise = curves._replace(values=curves.values - own)
         cdf_noise = self.nodes.cdfs(found.own) - self.own_cdfs
-        return {
-            **measured,
-            "disparity noise": self._spread(noise, found.shares),
-            "pairs noise": self._distances(noise),
-            "heterogeneity noise": self._cdf_spread(cdf_noise, found.shares),
-        }
+        measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
+        if not self.nodes.steps:
+            own = self.nodes.quantiles(self.own_cdfs, curves.levels)
+            noise = curves._replace(values=curves.values - own)
+            measured["disparity noise"] = self._spread(noise, found.shares)
+            measured["pairs noise"] = self._distances(noise)
+        return measured
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""

@@ -40,9 +40,9 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     Counts leave nothing open but for those that were merged, which may lie on both sides of where they
     are put. The laws through quantiles are those of the redraws; their estimates read the staircase.
     """
-    staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "counts":
-        return _of_merged_counts(federation, method, staircase)
+        return _of_merged_counts(federation, method)
+    staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "quantile":
         base = [float(draws[name].base) for name in LeftOpen._fields]
         return LeftOpen(*(abs(a - b) for a, b in zip(staircase, base, strict=True)))
@@ -57,16 +57,18 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     )
 
 
-def _of_merged_counts(federation: Federation, method: Method, put: LeftOpen) -> LeftOpen:
-    """How far the measures are from those of records on both sides of where they are put."""
+def _of_merged_counts(federation: Federation, method: Method) -> LeftOpen:
+    """How far the measures are from those of records in the middles of their runs, or at both ends."""
     if not federation.value_errors.any():
         return LeftOpen(0.0, 0.0)
-    apart = _measures(_on_both_sides(federation), method, reconstruct=False)
-    disparity = abs(put.disparity - apart.disparity)
-    # Distribution functions hardly tell the two apart, quantile functions do.
-    share = disparity / max(put.disparity, _TINY)
+    used = _measures(federation, method, reconstruct=True)
+    middle = _measures(federation, method, reconstruct=False)
+    ends = _measures(_on_both_sides(federation), method, reconstruct=False)
     return LeftOpen(
-        disparity, max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
+        *(
+            max(abs(here - there), abs(here - far))
+            for here, there, far in zip(used, middle, ends, strict=True)
+        )
     )
 
 

@@ -91,7 +91,7 @@ def resampler(
 ) -> Resampler:
     """Return what redraws a federation; ``exact`` if the estimator reads reconstructed cells."""
     if federation.kind == "counts":
-        return _CountsResampler(federation, details=details)
+        return _CountsResampler(federation.reconstructed, details=details)
     return _SketchResampler(federation, exact=exact, details=details, resolution=resolution)
 
 
