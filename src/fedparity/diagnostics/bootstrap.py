@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -138,15 +139,14 @@ class _Reader:
         self.couples = list(combinations(range(self.population.own.shape[1]), 2))
 
     def base(self) -> dict[str, FloatArray]:
-        """Return the measures of the population."""
-        found, levels = self.population, _FINER * self.nodes.levels
-        curves = self.nodes.read(found.own, levels=levels, trim=self.trim)
-        return self._measures(found, curves, found.shares, levels)
+        """Return the measures of the population, read finer than redraws whatever the estimator."""
+        finer = partial(self.nodes.read, finer=_FINER, trim=self.trim)
+        return self._measures(self.population, finer(self.population.own), finer)
 
     def measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws, and of their noise."""
         curves = self._read(found.own)
-        measured = self._measures(found, curves, found.shares, self.levels)
+        measured = self._measures(found, curves, self._read)
         cdf_noise = self.nodes.cdfs(found.own) - self.own_cdfs
         measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
         if not self.nodes.steps:
@@ -158,14 +158,15 @@ class _Reader:
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""
-        return self._measures(found, self._read(found.own), found.shares, self.levels)
+        return self._measures(found, self._read(found.own), self._read)
 
     def _read(self, masses: FloatArray) -> CurveTable:
         return self.nodes.read(masses, levels=self.levels, trim=self.trim)
 
     def _measures(
-        self, found: Mixtures, curves: CurveTable, shares: FloatArray, levels: int | None
+        self, found: Mixtures, curves: CurveTable, read: Callable[[FloatArray], CurveTable]
     ) -> dict[str, FloatArray]:
+        shares = found.shares
         disparity = self._spread(curves, shares)
         measured = {
             "disparity": disparity,
@@ -175,7 +176,7 @@ class _Reader:
         if found.no_selection is None or found.local_parity is None:
             return measured
         without, parity = (
-            self._spread(self.nodes.read(masses, levels=levels, trim=self.trim), shares)
+            self._spread(read(masses), shares)
             for masses in (found.no_selection, found.local_parity)
         )
         measured["selection"], measured["within"] = shapley(disparity, without, parity)

@@ -50,9 +50,7 @@ def pooled_bootstrap(
         many[name] = Draws(
             own.base,
             _moved(draws.values, own.values),
-            None
-            if draws.noise is None or own.noise is None
-            else _moved(draws.noise, own.noise),
+            None if draws.noise is None or own.noise is None else _moved(draws.noise, own.noise),
             _moved(draws.null, own.null),
         )
     return {**few, **many}
