@@ -171,10 +171,7 @@ def mean_shapes(
         _trim(left, right)
     shapes = BinShapes.halved(means - left, means + (left - right) / 2, means + right)
     if known.any():
-        variances = (left**2 + right**2) / 6
-        held = np.add.reduceat(variances, layout.starts, axis=-1)
-        missing = mean_squares * layout.levels - held
-        _fatten(shapes, means, layout, variances, missing, (low, high))
+        _fatten(shapes, means, layout, mean_squares, bounds=(low, high))
     return shapes
 
 
@@ -272,8 +269,8 @@ def _fatten(
     shapes: BinShapes,
     means: FloatArray,
     layout: CellLayout,
-    variances: FloatArray,
-    missing: FloatArray,
+    mean_squares: FloatArray,
+    *,
     bounds: tuple[float, float],
 ) -> None:
     r"""Move the corners of the outer bins outwards where their variance is still too small.
@@ -282,6 +279,8 @@ def _fatten(
     :math:`a = (1 - c) h / 2` from its flat part, and the variance :math:`2 a h / 3 - a^2`: any
     variance is reached by a rise that is high and short enough.
     """
+    variances = ((means - shapes.left) ** 2 + (shapes.right - means) ** 2) / 6
+    missing = mean_squares * layout.levels - np.add.reduceat(variances, layout.starts, axis=-1)
     several = (layout.levels > 1) & (missing > 0)
     if not several.any():
         return
