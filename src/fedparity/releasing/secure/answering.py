@@ -83,7 +83,10 @@ def answer_request(
 
 
 def _check_request(plan: Plan, state: RoundState, request: UnmaskRequest) -> None:
-    """Raise unless the request is about this round and reveals no more than a sum of enough."""
+    """Raise unless the request is about this round and reveals no more than a sum of enough.
+
+    The threshold is more than two thirds of the roster, and so of any list of survivors.
+    """
     own = state.need("unmask", "mask")
     check_round(plan, request)
     if not isinstance(own, MaskedVector):  # pragma: no cover -- the state says which step it is
