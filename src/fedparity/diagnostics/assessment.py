@@ -267,12 +267,7 @@ def assess_pairs(
     least = _beyond_noise(draws.null, confidence)
     assessed = []
     for place, pair in enumerate(found):
-        own = Draws(
-            draws.base[..., place],
-            draws.values[..., place],
-            None if draws.noise is None else draws.noise[..., place],
-            draws.null[..., place],
-        )
+        own = draws.column(place)
         power = pair.wasserstein**order
         moved = pair.wasserstein + math.hypot(*(moves.get(group, 0.0) for group in pair.groups))
         open_ = max(inside * power, moved**order - power)

@@ -47,6 +47,11 @@ class Draws:
     noise: FloatArray | None
     null: FloatArray
 
+    def column(self, place: int) -> Draws:
+        """Return the draws of one of several measures."""
+        noise = None if self.noise is None else self.noise[..., place]
+        return Draws(self.base[..., place], self.values[..., place], noise, self.null[..., place])
+
 
 def default_redraws(federation: Federation) -> int:
     """Return 500 redraws, or fewer (at least 100) for federations of very many values."""

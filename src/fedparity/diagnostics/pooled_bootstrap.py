@@ -58,7 +58,8 @@ def pooled_bootstrap(
 
 def _moved(wide: FloatArray, narrow: FloatArray) -> FloatArray:
     """Redraws of the pool with the mean of those of all cells."""
-    return np.maximum(wide - wide.mean(axis=0) + narrow.mean(axis=0), 0.0)
+    moved: FloatArray = np.maximum(wide - wide.mean(axis=0) + narrow.mean(axis=0), 0.0)
+    return moved
 
 
 def _pooled(federation: Federation) -> Federation:

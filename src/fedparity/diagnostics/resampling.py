@@ -312,11 +312,11 @@ class _Laws:
     def of(cls, shapes: BinShapes, layout: CellLayout) -> _Laws:
         """Return the laws of these shapes."""
         origin = float(np.median(shapes.middle))
-        running = []
-        for column in (shapes.means(), shapes.around(origin).square_integral()):
-            before = np.cumsum(column) - column
-            running.append(before - np.repeat(before[layout.starts], layout.levels))
-        return cls(shapes, layout, *running, origin)
+        means, squares = shapes.means(), shapes.around(origin).square_integral()
+        running, running_squares = np.cumsum(means) - means, np.cumsum(squares) - squares
+        for column in (running, running_squares):
+            column -= np.repeat(column[layout.starts], layout.levels)
+        return cls(shapes, layout, running, running_squares, origin)
 
     def variances(self, low: FloatArray, high: FloatArray, means: FloatArray) -> FloatArray:
         """Return the variance of each cell between two levels, around its mean there: sets by cells."""

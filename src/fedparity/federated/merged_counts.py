@@ -78,7 +78,7 @@ def spread_counts(
     places, place_of = np.unique(cells[count_of] * points.size + at, return_inverse=True)
     return SpreadCounts(
         points[places % points.size],
-        np.bincount(place_of, records[count_of] * share),
+        np.bincount(place_of, records[count_of] * share).astype(np.float64, copy=False),
         np.bincount(places // points.size),
     )
 
