@@ -224,14 +224,6 @@ class RoundError(DisclosureError):
             fix="collect the other silos' consents (fedparity secure consent) and try again.",
         )
 
-    @classmethod
-    def too_many_records(cls, most: int) -> RoundError:
-        return cls(
-            f"the table has more than {most:,} records, so that the sum over all silos could "
-            "overflow.",
-            fix="split the table over several silos of the plan.",
-        )
-
 
 class RoundStateError(InputError):
     """The secret state of a silo's round that is missing, damaged, or of another round."""

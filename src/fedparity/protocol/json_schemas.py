@@ -8,7 +8,7 @@ from fedparity.errors import OptionError
 
 __all__ = ["SCHEMAS", "schema"]
 
-_SECURE = ("keys", "shares", "masked", "request", "consent", "unmask")
+_SECURE = ("keys", "shares", "mask", "request", "consent", "unmask")
 SCHEMAS = {
     "plan": "plan-1.json",
     "sketch": "sketch-1.json",
@@ -22,7 +22,8 @@ SCHEMAS = {
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a ``plan``, a ``sketch`` or an ``audit``.
 
-    Of a silo's own documents, too: its ``policy``, and one line of its ``ledger``. And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-masked``,
+    Of a silo's own documents, too: its ``policy``, and one line of its ``ledger``.
+    And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-mask``,
     ``secure-request``, ``secure-consent`` and ``secure-unmask``.
 
     A document that a schema refuses is not valid. One that it accepts may still be refused: a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -109,7 +109,11 @@ def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
 
 def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
     """Raise if a number of records below the minimum is sent, or a difference of two."""
-    stated = [number for number in cell.above if number is not None]
+    places: Sequence[float] = plan.thresholds
+    if plan.score_step is not None:  # no score lies between thresholds of the same gap
+        places = np.searchsorted(plan.score_points, plan.thresholds).tolist()
+    told = dict.fromkeys(zip(places, cell.above, strict=True))
+    stated = [number for _, number in told if number is not None]
     least = plan.disclosure.minimum_cell
     if stated and least > 1 and min(-np.diff([cell.count or 0, *stated, 0])) < least:
         raise MessageError.below_minimum(silo, cell.group, least)
