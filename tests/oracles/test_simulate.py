@@ -16,6 +16,8 @@ import fedparity as fp
 RULES = {"minimum_cell": 11, "records_per_level": 10, "rounding": 0.001}
 OFF = {"minimum_cell": 1, "records_per_level": 0, "rounding": 0.0}
 
+pytestmark = pytest.mark.usefixtures("lenient_law")
+
 
 def pooled(seed, *, size=900, missing=0.0):
     """A table of four silos: scores, two columns of labels, weights with zeros, an age."""

@@ -15,11 +15,11 @@ from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.law_options import policy_option
 from fedparity.cli.ledger import ledger_of, ledger_option, release_words
 from fedparity.errors import LedgerError, RuleError
-from fedparity.privacy.policy import MODES, RULES, Policy
+from fedparity.privacy.policy import MODES, Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.policy_reading import default_policy_path, find_policy, read_policy
-from fedparity.releasing.permit import lawful
+from fedparity.releasing.permit import check_auditor
 from fedparity.version import SOFTWARE
 
 __all__ = ["policy"]
@@ -141,10 +141,9 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
         asked = Plan.read(plan)
         refused = [each._asdict() for each in own.refusals(asked.to_dict())]
         try:
-            lawful(asked, own, RULES)
+            check_auditor(asked, own)
         except RuleError as error:
-            if not refused or own.overrides:
-                refused.append({"rule": "auditors", "text": error.message.rstrip(".")})
+            refused.append({"rule": "auditors", "text": error.message.rstrip(".")})
     if as_json:
         document = {"file": file, "plan": plan, "allowed": not refused, "refused": refused}
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -17,6 +17,7 @@ from fedparity.cli.table_options import reading_of, table_options
 from fedparity.errors import DisclosureError
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
+from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.signature import read_key
@@ -98,6 +99,8 @@ def sketch(context: click.Context, /, **_: object) -> None:
         raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
     finished = permit.finish(output, force=options["force"])
     if finished is not None:
+        if options["as_json"]:
+            _print_summary(finished, output, permit)
         click.echo(f"wrote {output}\ndigest {finished.digest}", err=True)
         click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
         return
@@ -110,9 +113,13 @@ def sketch(context: click.Context, /, **_: object) -> None:
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
     release.write(output, permit=permit, force=options["force"])
     if options["as_json"]:
-        summary = release_summary(release, output, permit)
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        _print_summary(release.sketch, output, permit)
     click.echo(written_text(release, output, permit), err=True)
+
+
+def _print_summary(sketch: SiloSketch, output: str, permit: Permit) -> None:
+    summary = release_summary(sketch, output, permit)
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
 
 
 def _dry_run(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:

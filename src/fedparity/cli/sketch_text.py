@@ -61,9 +61,8 @@ def written_text(release: Release, output: str, permit: Permit) -> str:
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
 
 
-def release_summary(release: Release, output: str, permit: Permit) -> dict[str, Any]:
+def release_summary(sketch: SiloSketch, output: str, permit: Permit) -> dict[str, Any]:
     """Return what was written, as JSON holds it; without what stays in the building."""
-    sketch = release.sketch
     return {
         "file": output,
         "silo": sketch.silo,

@@ -28,7 +28,7 @@ from fedparity.protocol.policy_reading import find_policy
 from fedparity.sources.sql.addresses import Address
 from fedparity.sources.sql.database_table import DatabaseTable
 
-__all__ = ["AnyLedger", "AnyPolicy", "Permit", "lawful", "plan_view", "tables_of"]
+__all__ = ["AnyLedger", "AnyPolicy", "Permit", "check_auditor", "lawful", "plan_view", "tables_of"]
 
 AnyPolicy: TypeAlias = Policy | str | os.PathLike[str] | None
 """A policy, its file, or None for that of the user."""
@@ -44,8 +44,7 @@ def lawful(plan: Plan, policy: Policy, allow_weaker: Sequence[str] = ()) -> tupl
     RuleError
         If a rule refuses it, or it is not signed by an auditor whom the policy knows.
     """
-    if policy.auditors:
-        _check_auditor(plan, policy)
+    check_auditor(plan, policy)
     return policy.check(plan.to_dict(), allow_weaker)
 
 
@@ -335,7 +334,16 @@ def _chosen(ledger: AnyLedger, policy: Policy) -> Ledger | None:
     return Ledger(path, must_exist=policy.must_exist)
 
 
-def _check_auditor(plan: Plan, policy: Policy) -> None:
+def check_auditor(plan: Plan, policy: Policy) -> None:
+    """Raise unless a plan is signed by an auditor of the policy; a policy may name none.
+
+    Raises
+    ------
+    RuleError
+        If it is not signed, by another, or was changed afterwards.
+    """
+    if not policy.auditors:
+        return
     known: Mapping[str, str] = {key: name for name, key in policy.auditors.items()}
     if plan.signature is None or plan.signature["key"] not in known:
         whose = "not signed" if plan.signature is None else "signed with another key"

@@ -90,7 +90,7 @@ def test_a_policy_is_checked_alone_and_against_a_plan():
 
 
 def test_a_check_names_an_auditor_who_is_not_known():
-    law(f'[auditors]\nauthority = "{public_text(generate_key())}"\n')
+    law(f'overrides = false\n[auditors]\nauthority = "{public_text(generate_key())}"\n')
 
     refused = run("policy", "check", "policy.toml", "plan.toml", "--json")
 
