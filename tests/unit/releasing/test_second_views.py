@@ -6,7 +6,8 @@ import pytest
 import fedparity as fp
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.ledger_rules import revealed_together
-from fedparity.releasing.permit import plan_view
+from fedparity.privacy.policy import Policy
+from fedparity.releasing.permit import Permit, plan_view
 
 SEX = ("A", "B")
 SEX_AGE = (("A", "<90"), ("A", "90+"), ("B", "<90"), ("B", "90+"))
@@ -214,3 +215,20 @@ def test_a_sketcher_obeys_the_same_law(table, ledger):
         fp.Sketcher(plan=asked(title="other"), silo="aurora", ledger=ledger.path)
     with pytest.raises(fp.RuleError):
         fp.Sketcher(plan=asked(disclosure={"minimum_cell": 2}), silo="aurora")
+
+
+def test_nothing_leaves_that_was_not_approved_not_even_without_an_early_look(table, tmp_path):
+    law = Policy(people=("Ada",), needed=1)
+    for ledger in (tmp_path / "ledger.jsonl", False):
+        permit = Permit.of(asked(), "aurora", data=None, policy=law, ledger=ledger)
+        with pytest.raises(fp.RuleError, match="approval"), permit.commit("one", "one"):
+            pytest.fail("it left")
+        with pytest.raises(fp.RuleError, match="approval"):
+            fp.sketch(table, plan=asked(), silo="aurora", policy=law, ledger=ledger)
+
+
+def test_a_policy_may_forbid_messages_that_no_ledger_knows_of(table):
+    with pytest.raises(fp.RuleError, match="no ledger knows"):
+        fp.sketch(
+            table, plan=asked(), silo="aurora", policy=Policy(without_ledger=False), ledger=False
+        )
