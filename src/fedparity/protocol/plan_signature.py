@@ -9,7 +9,7 @@ from fedparity.errors import PlanError
 from fedparity.protocol.base64_bytes import encode_base64
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_fields import SCHEMA
-from fedparity.protocol.signature import fits, public_text
+from fedparity.protocol.signature import public_text, signature_fits
 from fedparity.protocol.toml_text import key_lines
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def check_plan_signature(plan: Plan) -> None:
         If the package ``cryptography`` is not installed.
     """
     signature = plan.signature
-    if signature is not None and not fits(
+    if signature is not None and not signature_fits(
         signature["value"], _signed_bytes(plan), signature["key"]
     ):
         raise PlanError(

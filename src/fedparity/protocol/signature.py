@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Signable",
     "check_signature",
-    "fits",
     "generate_key",
     "public_text",
     "read_key",
     "sign",
+    "signature_fits",
     "signed_bytes",
     "verify",
     "write_key",
@@ -168,7 +168,7 @@ def verify(sketch: Signable, public: str) -> None:
     """
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
-    if not fits(sketch.signature, signed_bytes(sketch), public):
+    if not signature_fits(sketch.signature, signed_bytes(sketch), public):
         raise SignatureError.mismatch(sketch.silo)
 
 
@@ -186,15 +186,15 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
-    if fits(sketch.signature, data, keys[sketch.silo]):
+    if signature_fits(sketch.signature, data, keys[sketch.silo]):
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
-        if fits(sketch.signature, data, public):
+        if signature_fits(sketch.signature, data, public):
             raise SignatureError.other_key(sketch.silo, owner)
     raise SignatureError.mismatch(sketch.silo)
 
 
-def fits(signature: str, data: bytes, public: str) -> bool:
+def signature_fits(signature: str, data: bytes, public: str) -> bool:
     """Return whether a signature of some bytes was made with the private key of ``public``."""
     with _cryptography():
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
