@@ -15,7 +15,7 @@ from fedparity.cli.message_files import message_files
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.requiring import check_all_there
 from fedparity.cli.secure_verify import verify_rounds
-from fedparity.cli.verify_text import signed_words, verify_text
+from fedparity.cli.verify_text import doubts, signed_words, verify_text
 from fedparity.protocol.plan import Plan
 
 __all__ = ["verify"]
@@ -73,12 +73,14 @@ def verify(
 
 
 def _document(plan: Plan, found: Sequence[Inspection], missing: Sequence[str]) -> dict[str, Any]:
+    doubt = doubts(found)
     return {
         "schema": "fedparity/verify/1",
         "plan": plan.digest,
         "valid": all(each.error is None for each in found),
         "messages": [_entry(plan, each) for each in found],
         "silos_missing": list(missing),
+        "warnings": [{"code": "implausible_count", "text": doubt}] if doubt else [],
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from fedparity.auditing.cautions import implausible_counts
 from fedparity.cli.fitting import counted, cut, left, right, width_of, wrapped
 from fedparity.cli.inspecting import Inspection
 from fedparity.cli.plan_words import named
 from fedparity.errors import SignatureError
 from fedparity.protocol.plan import Plan
 
-__all__ = ["signed_words", "verify_text"]
+__all__ = ["doubts", "signed_words", "verify_text"]
 
 _ALL = 40
 """Up to so many messages all are shown; of more, those refused and a count of the others."""
@@ -31,7 +32,15 @@ def verify_text(
     if len(shown) < len(found):
         lines.append(f"{counted(len(found) - len(shown), 'message')} ok, not listed")
     lines += chain.from_iterable(_refusal(each, width) for each in shown if each.error)
+    doubt = doubts(found)
+    if doubt:
+        lines += ["", *wrapped(doubt, width, first="! ")]
     return "\n".join([*lines, "", *_ending(plan, found, missing, width)])
+
+
+def doubts(found: Sequence[Inspection]) -> str:
+    """Return a warning of numbers of records that are hard to believe; nothing if there are none."""
+    return implausible_counts([each.sketch for each in found if each.sketch and not each.error])
 
 
 def signed_words(plan: Plan, each: Inspection) -> str:
