@@ -158,9 +158,7 @@ def cells(
     shape = draw(st.sampled_from(["values", "values", "values", "missing"]))
     if shape == "missing":
         hidden = "small" if unit is None else "complementary"
-        return (
-            SketchedCell.kept_back(group, hidden) if least > 1 else SketchedCell.empty(group)
-        )
+        return SketchedCell.kept_back(group, hidden) if least > 1 else SketchedCell.empty(group)
     draws = counted_cells if plan.sketch == "counts" else told_cells
     return draw(draws(plan, group, unit))
 

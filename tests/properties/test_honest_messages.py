@@ -72,6 +72,8 @@ def test_an_honest_release_is_accepted():
         random = np.random.default_rng(seed)
         plan = drawn_plan(random)
         records = drawn_records(random, plan)
-        release = release_records(records, plan=plan, silo="s", effort=Effort(memory=1000, resolution=64))
+        release = release_records(
+            records, plan=plan, silo="s", effort=Effort(memory=1000, resolution=64)
+        )
 
         fp.check_message(plan, fp.SiloSketch.from_bytes(release.sketch.to_bytes()))

@@ -83,7 +83,8 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
             continue
         if cell.values is not None and _is_weighted(sketch) != (cell.effective is not None):
             raise MessageError.contradiction(
-                cell.group, "says what its weights amount to, or its message that it has some; not both"
+                cell.group,
+                "says what its weights amount to, or its message that it has some; not both",
             )
         _check_cell(plan, sketch.silo, cell)
 

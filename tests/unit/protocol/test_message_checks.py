@@ -88,7 +88,11 @@ REFUSED = {
         },
         "6 levels for group 'A', but the plan allows 5",
     ),
-    "a cell of five": (plan(), {"cells": [cell(count=5, values=[0.5]), SMALL]}, "minimum_cell = 11"),
+    "a cell of five": (
+        plan(),
+        {"cells": [cell(count=5, values=[0.5]), SMALL]},
+        "minimum_cell = 11",
+    ),
     "a cell of weights that amount to five": (
         plan(),
         {"cells": [cell(count=500.5, effective=5, values=[0.5]), HIDDEN], **WEIGHTED},
@@ -169,7 +173,11 @@ REFUSED = {
         "from which a cell that it withheld can be computed",
     ),
     "weights that amount to nothing": (plan(), WEIGHTED, "what its weights amount to"),
-    "weights that the message denies": (plan(), {"cells": [cell(effective=40), SMALL]}, "not both"),
+    "weights that the message denies": (
+        plan(),
+        {"cells": [cell(effective=40), SMALL]},
+        "not both",
+    ),
     "a silo outside the roster": (ROSTER, {"silo": "Aurora"}, "not among the 2 silos"),
     "another order of groups": (plan(), {"cells": [SMALL, cell()]}, "the groups 'B', 'A'"),
     "a group too few": (

@@ -18,7 +18,9 @@ from fedparity.errors import (
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_reading import read_plan_text
 from fedparity.protocol.signature import read_key
+from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
 from fedparity.sketches.records import ArrayRecords, Records
 from fedparity.sources.opening import open_records
 from fedparity.sources.sql.address_file import read_address
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = ["KEYS", "Scalar", "SiloSettings", "flat_settings", "reading_of"]
+
+_READY = "ready"
+"""The ending of the file that says that a table was found to be usable."""
 
 Scalar: TypeAlias = bool | int | float | str
 
@@ -91,9 +96,14 @@ class SiloSettings:
         """
         _refuse_unknown(given)
         text = {key: _text(key, value) for key, value in given.items() if key != "again"}
-        for key in ("silo", "plan"):
-            if not text.get(key):
-                raise SettingsError.missing(key, KEYS[key])
+        if not text.get("silo"):
+            raise SettingsError.missing("silo", KEYS["silo"])
+        if not text.get("plan"):
+            raise SettingsError(
+                "the settings of this silo do not say which plan was approved: plan is empty or missing.",
+                fix="read the plan with fedparity plan show PLAN.toml, and if this silo is to answer it, "
+                "write the digest printed there to plan.",
+            )
         again = given.get("again", False)
         if not isinstance(again, bool):
             raise SettingsError.wrong("again", "true or false")
@@ -115,6 +125,24 @@ class SiloSettings:
             again=again,
         )
 
+    @classmethod
+    def read(cls, path: str) -> SiloSettings:
+        """Return the settings of a TOML file.
+
+        Raises
+        ------
+        SettingsError
+            If it is not TOML, or as :meth:`of` raises it.
+        """
+        try:
+            document = parse_toml(read_plan_text(path))
+        except TomlSyntaxError as error:
+            where = "" if error.line is None else f" in line {error.line}"
+            raise SettingsError(
+                f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
+            ) from None
+        return cls.of(flat_settings(document))
+
     def check_approved(self, plan: Plan) -> None:
         """Raise if the plan is not the one that the operator agreed to.
 
@@ -125,6 +153,34 @@ class SiloSettings:
         """
         if self.approved is not None and plan.digest != self.approved:
             raise ApprovalError.other_plan(plan.digest, self.approved)
+
+    def make_ready(self, plan: Plan) -> None:
+        """Let the node read the table under a plan with a privacy mode: once.
+
+        To be called when its operator has seen that the table can be used. Whether it can is exact
+        knowledge of the data, so nobody but the operator may find out, by asking.
+        """
+        self.kept(plan, _READY).touch(mode=0o600)
+
+    def use_ready(self, plan: Plan) -> None:
+        """Take back what :meth:`make_ready` gave, before the table is opened.
+
+        Raises
+        ------
+        ApprovalError
+            If nothing was given, or it was used.
+        """
+        if plan.privacy is None or self.ledger is None:
+            return
+        try:
+            self.kept(plan, _READY).unlink()
+        except FileNotFoundError:
+            raise ApprovalError(
+                "the plan has a privacy mode, under which this silo's table is read once, after its "
+                "operator has seen that it can be used; it has not been checked since.",
+                fix="run fedparity engine flower preview SETTINGS --plan PLAN here, then wait for the "
+                "auditor to ask again.",
+            ) from None
 
     def records(self, plan: Plan) -> Records:
         """Return the records, in the groups of a plan; they are not read yet."""

@@ -45,6 +45,7 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
         return _kept(plan, settings, SiloSketch.read(path))
     _refuse_second(plan, settings, settings.ledger)
     key = settings.signing_key()
+    settings.use_ready(plan)
     release = _released(plan, settings)
     if key is not None:
         release = release.signed(key)

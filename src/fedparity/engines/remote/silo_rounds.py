@@ -83,6 +83,7 @@ def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox)
     """The masked vector: all is found to be in order before the table is opened."""
     ready = make_ready(plan, state, inbox)
     check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
+    settings.use_ready(plan)
     vector = silo_vector(plan, count_records(plan, settings.records(plan)))
     return mask(plan, state, ready, vector, key=settings.signing_key())
 
