@@ -13,13 +13,16 @@ from fedparity.privacy.coarsening import allowed_levels, smallest_cell
 from fedparity.privacy.merging import merge_counts
 from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.privacy.threshold_counts import counts_above
+from fedparity.protocol.labels import is_name
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""
 
 names = st.text(
-    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cf")), min_size=1, max_size=12
-)
+    st.characters(exclude_categories=("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")),
+    min_size=1,
+    max_size=12,
+).filter(is_name)
 """Names of silos and groups, in any script."""
 
 integers = st.integers(-(2**53) + 1, 2**53 - 1)

@@ -18,6 +18,7 @@ from fedparity.cli.reporting import (
     write_outputs,
 )
 from fedparity.diagnostics.checks import FEWEST_REDRAWS
+from fedparity.errors.base import printable
 from fedparity.protocol.files import refuse_existing
 
 __all__ = ["answer", "answer_options", "check_answer", "end"]
@@ -125,7 +126,7 @@ def answer(measured: AuditResult, options: dict[str, Any]) -> None:
 def end(context: click.Context, result: AuditResult, options: dict[str, Any]) -> None:
     """End with code 10 if the verdict asked for is *above* the review level."""
     if options["output"]:
-        click.echo(f"wrote {options['output']}", err=True)
+        click.echo(f"wrote {printable(options['output'])}", err=True)
     whom = options["fail_above"]
     if whom is None:
         return

@@ -7,8 +7,10 @@ import os
 
 import click
 
-from fedparity.errors import OutputError
+from fedparity.errors import OptionError, OutputError
+from fedparity.errors.base import printable
 from fedparity.protocol.files import write_whole
+from fedparity.protocol.labels import is_name
 from fedparity.protocol.signature import generate_key, public_text, write_key
 
 __all__ = ["keygen"]
@@ -27,16 +29,21 @@ def keygen(name: str) -> None:
       fedparity keygen aurora
       fedparity keygen keys/aurora
     """
+    silo = os.path.basename(name)  # noqa: PTH119 -- pathlib takes 7 ms to import
+    if not is_name(silo):
+        raise OptionError(
+            "a silo's name has 1 to 200 characters, all of which can be seen.",
+            fix="choose a NAME as the plan can hold it.",
+        )
     public = f"{name}.pub"
     if os.path.lexists(public):
         raise OutputError.key_exists(public)
     key = generate_key()
     write_key(f"{name}.key", key)
     write_whole(public, f"{public_text(key)}\n".encode())
-    silo = os.path.basename(name)  # noqa: PTH119 -- pathlib takes 7 ms to import
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
     click.echo(
-        f"wrote {name}.key, which stays here, and {public}, which goes to the auditor:\n"
+        f"wrote {printable(name)}.key, which stays here, and {printable(public)}, which goes to the auditor:\n"
         "the line above belongs under [keys] of the plan",
         err=True,
     )

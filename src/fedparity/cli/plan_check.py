@@ -9,6 +9,8 @@ import click
 
 from fedparity.cli.exits import ExitCode
 from fedparity.cli.fitting import counted
+from fedparity.cli.quoting import quoted
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import Mistake, check_plan, read_plan_text
 from fedparity.protocol.plan_warnings import plan_warnings
@@ -52,10 +54,11 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     if not mistakes:
-        click.echo(f"{file} is a valid plan; next: fedparity plan show {file}", err=True)
+        shown = quoted("fedparity", "plan", "show", file)
+        click.echo(f"{printable(file)} is a valid plan; next: {shown}", err=True)
         return
     click.echo(
-        f"error: {file} has {counted(len(mistakes), 'mistake')}.\n"
+        f"error: {printable(file)} has {counted(len(mistakes), 'mistake')}.\n"
         "fix: correct each as it says, then check again.",
         err=True,
     )
@@ -63,4 +66,5 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
 
 
 def _place(file: str, mistake: Mistake) -> str:
-    return file if mistake.line is None else f"{file}:{mistake.line}"
+    name = printable(file)
+    return name if mistake.line is None else f"{name}:{mistake.line}"

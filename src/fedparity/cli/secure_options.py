@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedparity.cli.message_files import message_files
+from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
@@ -116,4 +117,4 @@ def report_written(message: RoundMessage, output: str, next_step: str, *, as_jso
             "bytes": len(message.to_bytes()),
         }
         click.echo(json.dumps(document, indent=2))
-    click.echo(f"wrote {output}\ndigest {message.digest}\nnext: {next_step}", err=True)
+    click.echo(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}", err=True)

@@ -8,6 +8,7 @@ from typing import Any
 from fedparity.cli.cell_text import numbers_text, numbers_words
 from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
 from fedparity.cli.plan_words import group_words
+from fedparity.errors.base import printable
 from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import json_label
@@ -46,8 +47,11 @@ def dry_run_text(release: Release, plan: Plan, width: int = _COLUMNS_OF_A_TERMIN
 def written_text(release: Release, output: str, ledger: Ledger | None) -> str:
     """Return what was written, and what to do with it."""
     sketch = release.sketch
-    kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
-    lines = [f"wrote {output}", *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  ")]
+    kept = "none: not entered anywhere" if ledger is None else printable(ledger.path)
+    lines = [
+        f"wrote {printable(output)}",
+        *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  "),
+    ]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"ledger {kept}"]
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])

@@ -10,6 +10,7 @@ from fedparity.cli.fitting import counted, cut, left, right, width_of, wrapped
 from fedparity.cli.inspecting import Inspection
 from fedparity.cli.plan_words import named
 from fedparity.errors import SignatureError
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 
 __all__ = ["doubts", "signed_words", "verify_text"]
@@ -53,7 +54,7 @@ def signed_words(plan: Plan, each: Inspection) -> str:
 
 
 def _name(each: Inspection) -> str:
-    return each.file if each.sketch is None else each.sketch.silo
+    return printable(each.file) if each.sketch is None else each.sketch.silo
 
 
 def _row(plan: Plan, each: Inspection, names: int) -> str:

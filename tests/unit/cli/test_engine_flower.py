@@ -75,8 +75,9 @@ def test_the_settings_it_writes_can_be_previewed_once_the_operator_has_approved_
     assert "which plan was approved" in empty.stderr
 
 
+@pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("option", [("--node-config", "{}"), ("--node-config={}",)])
-def test_a_node_does_not_start_while_no_plan_is_approved(folder, option, monkeypatch):
+def test_a_node_does_not_start_while_no_plan_is_approved(option, monkeypatch):
     run(*NEW, "app")
     monkeypatch.setattr("os.execvpe", lambda *_: pytest.fail("it was started"))
     arguments = [each.format("app/silos/north.toml") for each in option]

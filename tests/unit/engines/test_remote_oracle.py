@@ -60,7 +60,7 @@ def test_the_silo_says_the_same_with_the_record_and_without_it(asked):
     assert all("engine flower preview" in line for line in asked.told)
 
 
-def test_it_answers_once_its_operator_has_seen_that_the_table_fits(asked, tmp_path):
+def test_it_answers_once_its_operator_has_seen_that_the_table_fits(asked):
     asked(WITHOUT)
     shown = preview()
     first, second = asked(WITHOUT), asked(WITHOUT)

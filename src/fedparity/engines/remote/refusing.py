@@ -23,7 +23,6 @@ from fedparity.errors import (
     SettingsError,
     SignatureError,
 )
-from fedparity.protocol.plan import Plan
 
 __all__ = ["guarded", "refusal_of", "told_on_stderr"]
 
@@ -57,6 +56,7 @@ def guarded(
 
     Examples
     --------
+    >>> from fedparity.protocol.plan import Plan
     >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
     >>> def work(request: Request) -> bytes:
     ...     raise RuntimeError("score 0.71 of patient 12")
