@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedparity.cli.message_files import message_files
+from fedparity.cli.signing import SIGN_OPTIONS, signing_key
 from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.reading import Inbox
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
-from fedparity.protocol.signature import read_key
 from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.state_file import StateFile
 
@@ -32,7 +32,7 @@ _OPTIONS = (
         metavar="FILE",
         help="The round's secrets, which stay here.  [default: NAME.secure-state]",
     ),
-    click.option("--sign", metavar="KEY", help="File of the private key to sign with."),
+    *SIGN_OPTIONS,
     click.option("-o", "--output", metavar="FILE", help="File to write.  [default: see above]"),
     click.option("--force", is_flag=True, help="Replace an existing output file."),
     click.option(
@@ -86,7 +86,7 @@ class SiloStep:
             force=options["force"],
             resend=options["resend"],
             as_json=options["as_json"],
-            key=None if options["sign"] is None else read_key(options["sign"]),
+            key=signing_key(options),
         )
 
     def check(self, state: RoundState) -> RoundState:

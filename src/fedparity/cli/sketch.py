@@ -12,6 +12,7 @@ from fedparity.cli.amounts import byte_count
 from fedparity.cli.database_options import data_of
 from fedparity.cli.noise_text import preview_summary, preview_text, spending_words
 from fedparity.cli.progress import Progress, progress_bar
+from fedparity.cli.signing import sign_options, signing_key
 from fedparity.cli.sketch_text import dry_run_text, release_summary, written_text
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.privacy.ledger import Ledger, default_ledger_path
@@ -19,7 +20,6 @@ from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.signature import read_key
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.noisy import check_unweighted, spending_of
 from fedparity.releasing.release import Release, check_silo, prepare, preview
@@ -62,7 +62,7 @@ class _Target:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
 )
-@click.option("--sign", metavar="KEY", help="File of the private key to sign with.")
+@sign_options
 @click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]")
 @click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
 @click.option(
@@ -103,7 +103,7 @@ def sketch(context: click.Context, /, **_: object) -> None:
         refuse_existing(target.output)
     check_silo(plan, options["silo"])
     check_unweighted(plan, weighted=options["weight"] is not None)
-    key = None if options["sign"] is None else read_key(options["sign"])
+    key = signing_key(options)
     if plan.keys and key is None and not dry:
         raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
     if dry and plan.privacy is not None:

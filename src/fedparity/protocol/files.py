@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from typing import TypeAlias
 
 from fedparity.errors import DocumentError, OutputError
@@ -33,7 +35,7 @@ def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = Documen
 
 
 def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
-    """Write a file that others see whole or not at all, readable by all (0o644).
+    """Write a file that others see whole or not at all, with the rights that the umask leaves.
 
     The bytes go to a temporary file of the same folder first. Without ``force`` a file of this
     name is never replaced, even if it appears in between.
@@ -70,11 +72,20 @@ def _write(name: str, data: bytes, *, force: bool) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # noqa: PTH101
+        os.chmod(temporary, _mode(name))  # noqa: PTH101
         _put(temporary, name, force=force)
     finally:
         if os.path.lexists(temporary):
             os.unlink(temporary)  # noqa: PTH108
+
+
+def _mode(name: str) -> int:
+    """The rights of the file that is replaced, or those that the umask leaves to a new one."""
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(name).st_mode) & 0o666  # noqa: PTH116
+    umask = os.umask(0o077)  # strict for the moment it takes to ask, should another thread write
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _put(temporary: str, name: str, *, force: bool) -> None:

@@ -31,7 +31,10 @@ from fedparity.engines.flower.silo_app import silo_app
 
 app = silo_app()
 '''
-_OPTIONAL = ("weight", "where", "missing", "other", "dataset", "sign", "ledger", "folder", "again")
+_OPTIONAL = (
+    *("weight", "where", "missing", "other", "dataset"),
+    *("sign", "passphrase-file", "ledger", "folder", "again"),
+)
 
 
 @dataclass(frozen=True)

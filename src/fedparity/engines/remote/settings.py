@@ -19,6 +19,7 @@ from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import read_plan_text
+from fedparity.protocol.secret_files import read_passphrase
 from fedparity.protocol.signature import read_key
 from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
 from fedparity.sketches.records import ArrayRecords, Records
@@ -52,6 +53,7 @@ KEYS: dict[str, str] = {
     "other": "group that takes labels the plan does not list",
     "dataset": "data whose privacy budget is spent; the plan's title if absent",
     "sign": "file of the private key to sign with",
+    "passphrase-file": "file whose first line is the passphrase of that key",
     "ledger": "record of releases; per user if absent",
     "folder": "where what left is kept; beside the ledger if absent",
     "again": "true to send once more what was sent; never anything else",
@@ -83,6 +85,8 @@ class SiloSettings:
     folder: Path
     dataset: str | None = None
     key: str | None = None
+    passphrase: str | None = None
+    """The file that holds it."""
     again: bool = False
 
     @classmethod
@@ -122,6 +126,7 @@ class SiloSettings:
             folder=folder,
             dataset=text.get("dataset"),
             key=text.get("sign"),
+            passphrase=text.get("passphrase-file"),
             again=again,
         )
 
@@ -170,7 +175,7 @@ class SiloSettings:
         ApprovalError
             If nothing was given, or it was used.
         """
-        if plan.privacy is None or self.ledger is None:
+        if plan.privacy is None or self.approved is None:
             return
         try:
             self.kept(plan, _READY).unlink()
@@ -190,7 +195,12 @@ class SiloSettings:
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""
-        return None if self.key is None else read_key(self.key)
+        if self.key is None:
+            return None
+        file = self.passphrase
+        return read_key(
+            self.key, passphrase=None if file is None else lambda: read_passphrase(file)
+        )
 
     def kept(self, plan: Plan, ending: str) -> Path:
         """Return the file in which what left under a plan is kept, in a folder that is there."""
