@@ -55,7 +55,7 @@ def verify(
         return
     with progress_bar("messages") as progress:
         found = inspect_files(asked, message_files(sketches), progress)
-    missing = missing_silos(asked, (each.sketch.silo for each in found if each.sketch))
+    missing = missing_silos(asked, (each.facts.silo for each in found if each.facts))
     if as_json:
         click.echo(json.dumps(_document(asked, found, missing), indent=2, ensure_ascii=False))
     else:
@@ -85,17 +85,15 @@ def _document(plan: Plan, found: Sequence[Inspection], missing: Sequence[str]) -
 
 
 def _entry(plan: Plan, each: Inspection) -> dict[str, Any]:
-    sketch, error = each.sketch, each.error
+    seen, error = each.facts, each.error
     return {
         "file": each.file,
-        "silo": None if sketch is None else sketch.silo,
-        "digest": None if sketch is None else sketch.digest,
-        "cells": None if sketch is None else len(sketch.cells),
-        "levels": None if sketch is None else max(cell.levels for cell in sketch.cells),
-        "withheld": None
-        if sketch is None
-        else sum(cell.withheld is not None for cell in sketch.cells),
-        "signed": None if sketch is None else signed_words(plan, each),
+        "silo": None if seen is None else seen.silo,
+        "digest": None if seen is None else seen.digest,
+        "cells": None if seen is None else seen.cells,
+        "levels": None if seen is None else max(seen.levels, default=0),
+        "withheld": None if seen is None else seen.cells - len(seen.levels),
+        "signed": None if seen is None else signed_words(plan, each),
         "valid": error is None,
         "error": None if error is None else error.message,
         "fix": None if error is None else error.fix,

@@ -41,12 +41,12 @@ def verify_text(
 
 def doubts(found: Sequence[Inspection]) -> str:
     """Return a warning of numbers of records that are hard to believe; nothing if there are none."""
-    return implausible_counts([each.sketch for each in found if each.sketch and not each.error])
+    return implausible_counts([each.sketch for each in found if each.sketch is not None])
 
 
 def signed_words(plan: Plan, each: Inspection) -> str:
     """Return whether a message is signed, as far as the plan lets one tell."""
-    if each.sketch is None or each.sketch.signature is None:
+    if each.facts is None or not each.facts.signed:
         return "no"
     if not plan.keys:
         return "unchecked"
@@ -54,16 +54,14 @@ def signed_words(plan: Plan, each: Inspection) -> str:
 
 
 def _name(each: Inspection) -> str:
-    return printable(each.file) if each.sketch is None else each.sketch.silo
+    return printable(each.file) if each.facts is None else each.facts.silo
 
 
 def _row(plan: Plan, each: Inspection, names: int) -> str:
     numbers = ["-", "-", "-", "-"]
-    if each.sketch is not None:
-        cells = each.sketch.cells
-        withheld = sum(cell.withheld is not None for cell in cells)
-        levels = [cell.levels for cell in cells if cell.withheld is None]
-        numbers = [str(len(cells)), _spread(levels), str(withheld), signed_words(plan, each)]
+    if (seen := each.facts) is not None:
+        withheld = seen.cells - len(seen.levels)
+        numbers = [str(seen.cells), _spread(seen.levels), str(withheld), signed_words(plan, each)]
     columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
     return f"{left(_name(each), names)}{columns}  {'ok' if each.error is None else 'refused'}"
 

@@ -17,6 +17,9 @@ Path: TypeAlias = str | os.PathLike[str]
 def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = DocumentError) -> bytes:
     """Return the bytes of a file, of which at most ``limit`` and one are ever read.
 
+    A pipe, a device or a folder is refused: whoever can put one among the files of others could else
+    keep the reader waiting for ever.
+
     Raises
     ------
     DocumentError
@@ -24,14 +27,22 @@ def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = Documen
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > limit else file.read(limit + 1)
+        with open(name, "rb", opener=_opened) as file:
+            found = os.fstat(file.fileno())
+            usable = stat.S_ISREG(found.st_mode) and found.st_size <= limit
+            data = file.read(limit + 1) if usable else b""
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
         raise error.unreadable(name, _reason(problem)) from None
-    if size > limit or len(data) > limit:
+    if not stat.S_ISREG(found.st_mode):
+        raise error.unreadable(name, "it is not a file")
+    if found.st_size > limit or len(data) > limit:
         raise error.too_large(limit).within(name)
     return data
+
+
+def _opened(name: str, flags: int) -> int:
+    """Open without waiting for somebody to write to a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
