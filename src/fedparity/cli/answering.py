@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from fedparity.cli.reporting import (
 from fedparity.diagnostics.checks import FEWEST_REDRAWS
 from fedparity.errors.base import printable
 from fedparity.protocol.files import refuse_existing
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = ["answer", "answer_options", "check_answer", "end"]
 
@@ -105,12 +108,16 @@ def check_answer(options: dict[str, Any]) -> None:
         raise click.UsageError("a report that is printed leaves no room for --json.")
 
 
-def answer(measured: AuditResult, options: dict[str, Any]) -> None:
+def answer(
+    measured: AuditResult, options: dict[str, Any], key: Ed25519PrivateKey | None = None
+) -> None:
     """Print the result, and write it where it was asked for, with the rates asked for.
 
     A report that is printed takes the place of the text.
     """
     result = measured.with_rates(thresholds=options["thresholds"], tails=options["tails"])
+    if key is not None:
+        result = result.signed(key)
     if options["output"]:
         result.write(options["output"], force=options["force"])
     outputs = asked(options)

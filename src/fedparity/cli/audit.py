@@ -15,6 +15,7 @@ from fedparity.cli.inspecting import inspect_files, missing_silos
 from fedparity.cli.message_files import message_files
 from fedparity.cli.progress import Progress, progress_bar
 from fedparity.cli.requiring import check_all_there
+from fedparity.cli.signing import sign_options, signing_key
 from fedparity.errors import MessageError
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -26,6 +27,7 @@ __all__ = ["audit"]
 @click.argument("plan", type=click.Path())
 @click.argument("sketches", type=click.Path(), nargs=-1, required=True)
 @answer_options
+@sign_options
 @click.option(
     "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
 )
@@ -44,9 +46,11 @@ def audit(context: click.Context, /, **_: object) -> None:
       fedparity audit plan.toml inbox -o result.json --fail-above --require-all
       fedparity audit plan.toml inbox --threshold 0.5 --tail 0.9
       fedparity audit plan.toml inbox --html audit.html --pdf audit.pdf
+      fedparity audit plan.toml inbox -o result.json --sign auditor.key
     """
     options = dict(context.params)
     check_answer(options)
+    key = signing_key(options)
     plan = Plan.read(options["plan"])
     files = message_files(options["sketches"])
     with progress_bar("steps") as progress:
@@ -57,7 +61,7 @@ def audit(context: click.Context, /, **_: object) -> None:
             if options["require_all"]:
                 check_all_there(plan, missing_silos(plan, (each.silo for each in messages)))
             result = _measured(plan, messages, options, progress)
-    answer(result, options)
+    answer(result, options, key)
     end(context, result, options)
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "public_text",
     "read_key",
     "sign",
+    "signature_fits",
     "signed_bytes",
     "verify",
     "write_key",
@@ -194,7 +195,7 @@ def verify(sketch: Signable, public: str) -> None:
     """
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
-    if not _fits(sketch.signature, signed_bytes(sketch), public):
+    if not signature_fits(sketch.signature, signed_bytes(sketch), public):
         raise SignatureError.mismatch(sketch.silo)
 
 
@@ -212,15 +213,24 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
-    if _fits(sketch.signature, data, keys[sketch.silo]):
+    if signature_fits(sketch.signature, data, keys[sketch.silo]):
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
-        if _fits(sketch.signature, data, public):
+        if signature_fits(sketch.signature, data, public):
             raise SignatureError.other_key(sketch.silo, owner)
     raise SignatureError.mismatch(sketch.silo)
 
 
-def _fits(signature: str, data: bytes, public: str) -> bool:
+def signature_fits(signature: str, data: bytes, public: str) -> bool:
+    """Return whether a signature of these bytes was made with the private key of ``public``.
+
+    Raises
+    ------
+    SignatureError
+        If one of the two is not the base64 of as many bytes as it has.
+    MissingExtraError
+        If the package ``cryptography`` is not installed.
+    """
     with _cryptography():
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415

@@ -147,9 +147,11 @@ group = "group"  # {KEYS["group"]}
 {optional}"""
 
     def _readme(self) -> str:
-        return f"""# {self.plan.title}
+        return f"""# A fedparity audit as a Flower app
 
-A fedparity audit as a Flower app, for the plan `{self.plan.digest}`.
+    {self.plan.title}
+
+It is for the plan of this title, `{self.plan.digest}`.
 
 - `audit_app/` goes to every silo. It holds the plan and two lines that import fedparity; what runs is the
   fedparity that each silo has installed.
