@@ -6,7 +6,14 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.parts import Bounded, Estimate, InDeviations, Verdicts
+from fedparity.auditing.parts import (
+    Bounded,
+    Estimate,
+    InDeviations,
+    TailResult,
+    ThresholdResult,
+    Verdicts,
+)
 from fedparity.diagnostics.assessment import verdict
 from fedparity.diagnostics.intervals import Interval
 from fedparity.errors import ResultError
@@ -144,13 +151,11 @@ def _has_magnitudes(result: AuditResult) -> bool:
 def _has_thresholds(result: AuditResult) -> bool:
     groups = [each.group for each in result.groups]
     asked = [each.threshold for each in result.thresholds]
+    rates: tuple[ThresholdResult | TailResult, ...] = (*result.thresholds, *result.tails)
     return (
         len(asked) == len(set(asked))
         and set(asked) >= set(result.plan.thresholds)
-        and all(
-            [row.group for row in each.groups] == groups
-            for each in (*result.thresholds, *result.tails)
-        )
+        and all([row.group for row in each.groups] == groups for each in rates)
     )
 
 
