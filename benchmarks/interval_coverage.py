@@ -300,7 +300,12 @@ WORLDS = (
     World(name="deciles, counts", records=2_000, family="deciles", kind="counts", gap=0.3),
     World(name="deciles, counts, null", records=2_000, family="deciles", kind="counts", gap=0),
     World(
-        name="deciles, counts, 30 a cell", records=300, family="deciles", kind="counts", gap=0.3
+        name="deciles, counts, 30 a cell",
+        records=300,
+        family="deciles",
+        kind="counts",
+        gap=0.3,
+        conservative=True,
     ),
     World(
         name="deciles, counts, 200,000 a cell",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from fedparity.privacy.merging import merge_counts
 from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.privacy.threshold_counts import counts_above
 from fedparity.protocol.labels import is_name
+from fedparity.protocol.weak_keys import height_of, is_weak
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""
@@ -63,16 +65,21 @@ stepped_ranges = st.sampled_from(
 )
 """Ranges that a step divides."""
 
-public_keys = st.binary(min_size=32, max_size=32).map(
-    lambda data: __import__("base64").b64encode(data).decode()
-)
+
+def keys_of(owners: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, str]]:
+    """Public keys of at most two of these silos: none that is weak, and not one for both."""
+    strong = st.binary(min_size=32, max_size=32).filter(lambda data: not is_weak(data))
+    apart = st.lists(strong, max_size=2, unique_by=height_of)
+    return st.tuples(st.lists(owners, max_size=2, unique=True), apart).map(
+        lambda drawn: {silo: b64encode(key).decode() for silo, key in zip(*drawn, strict=False)}
+    )
 
 
 def privacy_tables(silos: list[str] | None) -> st.SearchStrategy[dict[str, Any] | None]:
     """The privacy terms that a plan with this roster may have."""
     noise = {"epsilon": st.floats(0.01, 10)}
     grids = {
-        "bins": st.integers(2, 300),
+        "bins": st.integers(4, 300),  # three thresholds need four
         "records": st.integers(1, 10**9),
         "budget": st.floats(10, 20),
     }
@@ -133,7 +140,7 @@ def plans(draw: st.DrawFn, *, sketched: bool = False) -> Plan:
             )
         ),
         privacy=terms,
-        keys=draw(st.dictionaries(owners, public_keys, max_size=2)),
+        keys=draw(keys_of(owners)),
         totals=draw(st.dictionaries(owners, st.integers(1, 10**9), max_size=2)),
     )
 

@@ -89,7 +89,7 @@ def noisy_result() -> AuditResult:
 
 
 @cache
-def summed_result(*, parts: bool = False, order: int = 2) -> AuditResult:
+def summed_result(*, order: int = 2) -> AuditResult:
     """A secure sum: silos are named, and nothing is known of any of them."""
     result = plain_result(order=order)
     nothing = dict.fromkeys(each.group for each in result.groups)
@@ -108,11 +108,10 @@ def summed_result(*, parts: bool = False, order: int = 2) -> AuditResult:
     )
     influence = tuple(dataclasses.replace(s, influence=None) for s in result.attribution.silos)
     intervals = dataclasses.replace(result.attribution.intervals, selection=None, within=None)
-    result = changed(result, "attribution", silos=influence, intervals=intervals)
-    if not parts:
-        result = changed(result, "attribution", selection=None, within=None)
-        terms = dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper"))
-        result = changed(result, "decomposition", **terms)
+    parts = {"silos": influence, "intervals": intervals, "selection": None, "within": None}
+    result = changed(result, "attribution", **parts)
+    terms = dict.fromkeys(("v_mix", "v_bar", "remainder", "lower", "upper"))
+    result = changed(result, "decomposition", **terms)
     warnings = (
         AuditWarning(code="silos_dropped_out", text="1 of 4 silos dropped out: 'late'."),
         AuditWarning(

@@ -94,7 +94,11 @@ def bill(extras: Iterable[str] = ()) -> dict[str, Any]:
             {
                 "ref": _purl(name, held),
                 "dependsOn": sorted(
-                    {_purl(each, found[each][0]) for each in below if each in found and each != name}
+                    {
+                        _purl(each, found[each][0])
+                        for each in below
+                        if each in found and each != name
+                    }
                 ),
             }
             for name, (held, below) in sorted(found.items())
@@ -121,14 +125,14 @@ def _purl(name: str, held: Distribution) -> str:
     return f"pkg:pypi/{name}@{held.version}"
 
 
-def _written(app: Any, problem: Exception | None) -> None:
+def _written(app: Any, problem: Exception | None) -> None:  # noqa: ANN401 -- Sphinx's
     """Put the bill beside the page that links to it."""
     if problem is None and app.builder.format == "html":
         target = Path(app.outdir) / "security" / "sbom.cdx.json"
         target.write_text(json.dumps(bill(extras_of()), indent=1) + "\n", encoding="utf-8")
 
 
-def setup(app: Any) -> dict[str, bool]:
+def setup(app: Any) -> dict[str, bool]:  # noqa: ANN401 -- Sphinx's
     """Write the bill when the manual is built."""
     app.connect("build-finished", _written)
     return {"parallel_read_safe": True}

@@ -36,7 +36,9 @@ def test_it_is_a_bill_of_cyclonedx(extras):
     refs = {each["bom-ref"] for each in named}
 
     assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
-    assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
+    assert re.fullmatch(
+        r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"]
+    )
     assert len(refs) == len(named)
     assert {each["ref"] for each in bill["dependencies"]} == refs
     assert all(set(each["dependsOn"]) <= refs for each in bill["dependencies"])
@@ -48,7 +50,9 @@ def test_it_is_a_bill_of_cyclonedx(extras):
 
 def test_the_core_is_what_the_project_says():
     bill = sbom.bill()
-    [own] = [each for each in bill["dependencies"] if each["ref"].startswith("pkg:pypi/fedparity@")]
+    [own] = [
+        each for each in bill["dependencies"] if each["ref"].startswith("pkg:pypi/fedparity@")
+    ]
 
     below = {each.split("/")[1].split("@")[0] for each in own["dependsOn"]}
 

@@ -17,6 +17,8 @@ from fedparity.privacy.masking.masks import masked, total
 from fedparity.privacy.masking.shamir import SHARE_BYTES, join, split
 from fedparity.protocol.secure.layout import Layout
 from fedparity.protocol.secure.messages import MaskedVector
+from fedparity.releasing.secure.numbers import count_records, silo_vector
+from fedparity.sources.opening import open_records
 
 
 def subsets(items, least):
@@ -129,3 +131,56 @@ def test_fewer_shares_than_the_threshold_fit_any_secret():
     forged = {1: shares[1], 2: shares[2], 3: last.to_bytes(SHARE_BYTES, "big")}
 
     assert join(forged) == other
+
+
+@st.composite
+def summed_plans(draw):
+    """A plan of a secure sum without noise: any grid, groups and thresholds."""
+    step = draw(st.sampled_from([None, 0.125]))
+    return fp.Plan(
+        title="Q4",
+        groups=tuple("ABC"[: draw(st.integers(2, 3))]),
+        score_range=(0.0, 1.0),
+        score_step=step,
+        thresholds=sorted(draw(st.sets(st.sampled_from([0.25, 0.3, 0.875]), max_size=3))),
+        order=draw(st.sampled_from([1, 2])),
+        silos=("a", "b", "c"),
+        privacy={"mode": "secure", "bins": draw(st.integers(4, 9))},
+    )
+
+
+@st.composite
+def some_rows(draw, plan):
+    """A table of some records; rows without a score are dropped."""
+    scores = st.sampled_from([*np.arange(9) / 8, np.nan])
+    rows = draw(st.lists(st.tuples(scores, st.sampled_from(plan.groups)), min_size=1, max_size=30))
+    return [row for row, _ in rows], [row for _, row in rows]
+
+
+def vector_of(plan, scores, groups):
+    records = open_records(
+        {"score": np.array(scores, dtype=float), "group": np.array(groups, dtype=str)},
+        score="score",
+        group="group",
+        groups=plan.groups,
+        missing="drop",
+    )
+    return silo_vector(plan, count_records(plan, records))
+
+
+@half
+@given(st.data())
+def test_every_number_of_the_vector_is_additive_in_the_records(data):
+    """The vector of two disjoint tables together is the sum of theirs.
+
+    So it is a linear function of the histogram, and the sum over silos tells nothing that the
+    histogram of all records does not tell.
+    """
+    plan = data.draw(summed_plans())
+    (one, first), (other, second) = (data.draw(some_rows(plan)) for _ in range(2))
+
+    together = vector_of(plan, one + other, first + second)
+
+    apart = vector_of(plan, one, first) + vector_of(plan, other, second)
+    assert together.tolist() == apart.tolist()
+    assert together.sum() == len(one + other)

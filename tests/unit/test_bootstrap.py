@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import fedparity as fp
 from fedparity.diagnostics.bootstrap import bootstrap, default_redraws
 from fedparity.diagnostics.gamma_variables import GammaVariables
 from fedparity.diagnostics.resampling import Resolution, resampler
+from fedparity.diagnostics.score_nodes import ScoreNodes
 
 
 def beta_federation(seed, *, silos=4, cell=300, levels=50, kind="quantile", gap=3.0):
@@ -101,7 +103,8 @@ def test_redrawn_quantiles_have_the_law_of_order_statistics():
     source = resampler(
         fp.Federation.from_cells(cells), exact=True, details=False, resolution=Resolution()
     )
-    values = source._sketched(source.laws, 4000, np.random.default_rng(3))[:, :10]  # noqa: SLF001
+    drawn, _ = source._sketched(source.laws, 4000, np.random.default_rng(3))  # noqa: SLF001
+    values = drawn[:, :10]
     ranks = np.array([2, 6, 10, 14, 18, 22, 26, 30, 34, 38])
     mean = ranks / 41
 
@@ -122,11 +125,53 @@ def test_redrawn_bin_means_have_the_law_of_those_of_records():
         details=False,
         resolution=Resolution(),
     )
-    values = source._sketched(source.laws, 20_000, random)[:, :4]  # noqa: SLF001
+    drawn, squares = source._sketched(source.laws, 20_000, random)  # noqa: SLF001
+    values = drawn[:, :4]
 
     assert values.mean(axis=0) == pytest.approx(means.mean(axis=0), abs=0.003)
     assert values.var(axis=0) == pytest.approx(means.var(axis=0), rel=0.06)
     assert np.cov(values.T) == pytest.approx(np.cov(means.T), abs=2e-4)
+    assert squares.shape == (20_000, 2)
+
+
+def test_redraws_of_a_heavy_tail_scatter_as_its_records_do():
+    """The last of ten bins of 100 lognormal records, and the mean square: spread and skewness."""
+    random = np.random.default_rng(5)
+    scores = np.sort(np.exp(random.standard_normal((4_000, 100))), axis=1).reshape(-1, 10, 10)
+    levels = (np.arange(100_000) + 0.5) / 100_000
+    law = np.exp(stats.norm.ppf(levels)).reshape(10, -1)
+    cell = fp.Cell(
+        count=100, values=law.mean(axis=1), kind="mean", mean_square=law.var(axis=1).mean()
+    )
+    source = resampler(
+        fp.Federation.from_cells({("s", g): cell for g in "ab"}),
+        exact=True,
+        details=False,
+        resolution=Resolution(),
+    )
+    drawn, squares = source._sketched(source.laws, 4_000, random)  # noqa: SLF001
+    last, expected = drawn[:, 9], scores[:, 9].mean(axis=1)
+
+    assert last.mean() == pytest.approx(expected.mean(), rel=0.05)
+    assert last.std() == pytest.approx(expected.std(), rel=0.2)
+    assert squares[:, 0].mean() == pytest.approx(scores.var(axis=2).mean(), rel=0.25)
+    assert stats.skew(last) > 0.5
+
+
+def test_a_few_large_scores_count_in_full():
+    """One record in two thousand holds nearly all of the distance: it is not read between two levels."""
+    nodes = ScoreNodes(np.concatenate((np.linspace(0, 1, 100), [1_000.0, 3_000.0])), False, 200)
+    masses = np.full((1, 2, 102), 1_999 / 100)
+    masses[0, 0, -2:], masses[0, 1, -2:] = (1.0, 0.0), (0.0, 1.0)
+    curves = nodes.read(masses)
+    fine = nodes.read(masses, levels=200_000)
+    distance, expected = (
+        np.sum((each.values[0, 0] - each.values[0, 1]) ** 2 * each.widths[0])
+        for each in (curves, fine)
+    )
+
+    assert curves.widths.sum() == pytest.approx(1.0)
+    assert distance == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("shape", [1.0, 2.0, 5.0, 50.0])

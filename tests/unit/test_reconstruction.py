@@ -49,6 +49,19 @@ def test_cells_hold_no_more_variance_than_they_state(case):
     assert (held[known] <= squares[known] * (1 + 1e-9) + 1e-15).all()
 
 
+def test_outer_bins_of_heavy_tails_hold_all_the_variance_that_is_stated():
+    """Twenty bins of 200 lognormal records: whatever the largest is, the mean square is kept."""
+    layout = CellLayout.of(np.array([20]))
+    for seed in range(50):
+        bins = np.sort(np.random.default_rng(seed).lognormal(0, 1, 200)).reshape(20, 10)
+        squares = np.array([bins.var(axis=1).mean()])
+        shapes = mean_shapes(bins.mean(axis=1), layout, mean_squares=squares, bounds=(0.0, np.inf))
+
+        assert shapes.mean_squares(layout) == pytest.approx(squares, rel=1e-3)  # 0 is near
+        assert shapes.means() == pytest.approx(bins.mean(axis=1))
+        assert (shapes.left >= 0).all()
+
+
 @given(cells_of_means(), st.integers(1, 40))
 def test_narrow_bins_keep_the_means_and_do_not_decrease(case, least):
     means, layout, squares = case

@@ -10,7 +10,7 @@ from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
-__all__ = ["find_noisy_unseen"]
+__all__ = ["find_noisy_unseen", "most_withheld"]
 
 _DEVIATIONS = 4.0
 """How much larger than its noisy count a withheld cell is taken to be, at most."""
@@ -27,8 +27,7 @@ def find_noisy_unseen(plan: Plan, messages: Sequence[SiloSketch], noise: NoiseLa
     named = dict.fromkeys((*(plan.silos or ()), *plan.totals))
     missing = tuple(sorted(silo for silo in named if silo not in received))
     absent = math.fsum(plan.totals.get(silo, math.inf) for silo in missing)
-    whole = NoiseLaw(noise.epsilon, noise.doses * plan.grid.bins)
-    most = plan.disclosure.minimum_cell - 1 + math.ceil(_DEVIATIONS * whole.deviation)
+    most = most_withheld(plan, noise)
     withheld = [
         sum(message.cells[position].withheld is not None for message in messages)
         for position in range(len(plan.groups))
@@ -43,3 +42,10 @@ def find_noisy_unseen(plan: Plan, messages: Sequence[SiloSketch], noise: NoiseLa
         },
         contradicted=(),
     )
+
+
+def most_withheld(plan: Plan, noise: NoiseLaw) -> int:
+    """Return how many records a group can have whose noisy counts add up to fewer than the rule."""
+    whole = NoiseLaw(noise.epsilon, noise.doses * plan.grid.bins)
+    least = max(1, plan.disclosure.minimum_cell)
+    return least - 1 + math.ceil(_DEVIATIONS * whole.deviation)

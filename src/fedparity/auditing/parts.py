@@ -84,7 +84,7 @@ class GroupResult:
 
 @dataclass(frozen=True, kw_only=True)
 class SetAside:
-    """A group of the plan that no silo released: it is in no estimate, and in all outer bounds."""
+    """A group that no silo released, or too small in a secure sum: in outer bounds, in no estimate."""
 
     group: Group
     withheld: int
@@ -262,7 +262,7 @@ class PairResult:
 class DecompositionResult:
     """V_mix, V_bar and R; for order 1 the terms of the triangle inequality, without R.
 
-    ``None`` where a secure sum does not hold what they need.
+    ``None`` in a secure mode: they are no function of a sum over silos.
     """
 
     v_mix: float | None
@@ -301,7 +301,7 @@ class PartIntervals:
 class AttributionResult:
     """How much comes from who is where, how much from inside the silos.
 
-    ``None`` where a secure sum does not hold what they need.
+    ``None`` in a secure mode: they are no function of a sum over silos.
     """
 
     selection: float | None

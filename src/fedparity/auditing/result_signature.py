@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from fedparity.auditing.reading import read_part
 from fedparity.errors import ResultError
-from fedparity.protocol.base64_bytes import encode_base64
+from fedparity.protocol.base64_bytes import decode_base64, encode_base64
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.signature import public_text, signature_fits
+from fedparity.protocol.weak_keys import is_weak
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +58,12 @@ def read_signature(document: Mapping[str, Any]) -> ResultSignature | None:
     if document["signature"] is None:
         return None
     found = read_part(ResultSignature, document["signature"], "signature")
-    if not signature_fits(found.value, _signed_bytes(document), found.key):
+    fits = signature_fits(found.value, _signed_bytes(document), found.key)
+    if fits and is_weak(decode_base64(found.key, 32) or b""):
+        raise ResultError(
+            "the result is signed with a key under which anybody can sign.", fix=_FIX
+        )
+    if not fits:
         raise ResultError(
             f"the signature of the result does not fit the key {found.key[:60]} that it names: the "
             "result was changed after it was signed.",

@@ -24,24 +24,17 @@ from fedparity.protocol.files import refuse_existing
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["answer", "answer_options", "check_answer", "end"]
+__all__ = ["AnswerCommand", "answer", "answer_options", "check_answer", "end"]
 
 
-class _Whom(click.ParamType):  # type: ignore[type-arg]  # no generic before click 8.2
-    """Which verdict decides: ``--fail-above``, or ``--fail-above=answered``."""
+class AnswerCommand(click.Command):
+    """A command whose ``--fail-above`` never takes the word after it: only ``--fail-above=answered`` does."""
 
-    name = "verdict"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name of a verdict, or say how an option without a value is written."""
-        if value not in ("all", "answered"):
-            self.fail(
-                f"{value!r} is no verdict: write --fail-above=all or --fail-above=answered, or "
-                "put --fail-above last.",
-                param,
-                ctx,
-            )
-        return value
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with the value that ``--fail-above`` alone stands for written out."""
+        words = args.index("--") if "--" in args else len(args)
+        stated = ["--fail-above=all" if word == "--fail-above" else word for word in args[:words]]
+        return super().parse_args(ctx, stated + args[words:])
 
 
 _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -79,9 +72,7 @@ _OPTIONS = (
     ),
     click.option(
         "--fail-above",
-        is_flag=False,
-        flag_value="all",
-        type=_Whom(),
+        type=click.Choice(["all", "answered"]),
         metavar="[=answered]",
         help="Exit code 10 above the review level for all; or among those who answered.",
     ),

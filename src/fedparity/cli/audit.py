@@ -9,7 +9,7 @@ import click
 
 from fedparity.auditing.audit import audit as measure
 from fedparity.auditing.result import AuditResult
-from fedparity.cli.answering import answer, answer_options, check_answer, end
+from fedparity.cli.answering import AnswerCommand, answer, answer_options, check_answer, end
 from fedparity.cli.fitting import counted
 from fedparity.cli.inspecting import inspect_files, missing_silos
 from fedparity.cli.message_files import message_files
@@ -23,7 +23,9 @@ from fedparity.protocol.plan import Plan
 __all__ = ["audit"]
 
 
-@click.command(short_help="Measure the disparity of all silos from their messages.")
+@click.command(
+    cls=AnswerCommand, short_help="Measure the disparity of all silos from their messages."
+)
 @click.argument("plan", type=click.Path())
 @click.argument("sketches", type=click.Path(), nargs=-1, required=True)
 @answer_options

@@ -14,6 +14,7 @@ from fedparity.diagnostics.intervals import Interval
 from fedparity.laws.labels import Group
 from fedparity.report.numbers import amount, counted, number, percent, share_of, span
 from fedparity.report.sentences.accuracy import given_words
+from fedparity.report.sentences.alone import summed_silos
 from fedparity.report.sentences.answers import chance, size
 from fedparity.report.sentences.naming import group_words, symbol
 from fedparity.report.sentences.sizes import (
@@ -53,7 +54,7 @@ def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -
         *_rates(result, width),
         _pairs(result, width),
         _sources(result, width),
-        ["Silos", *silo_lines(result, width)],
+        ["Silos", *_silos(result, width)],
         _withheld(result, width),
         *(_details(result, width) if details else ()),
         _warnings(result, width),
@@ -133,9 +134,16 @@ def _more(total: int, things: str) -> list[str]:
     return [f"  and {total - _SHOWN:,} more {things} in the JSON"] if total > _SHOWN else []
 
 
+def _silos(result: AuditResult, width: int) -> list[str]:
+    summed = summed_silos(result)
+    return wrapped(summed, width, first="  ") if summed else silo_lines(result, width)
+
+
 def _sources(result: AuditResult, width: int) -> list[str]:
     parts, whole = result.attribution, result.disparity.value
     lines = ["Where it comes from"]
+    if parts.selection is None:
+        return [*lines, *wrapped(what_dominates(result), width, first="  ")]
     for name, value, ends, meaning in (
         ("selection", parts.selection, parts.intervals.selection, "groups in different silos"),
         ("within", parts.within, parts.intervals.within, "scores differ in silos"),

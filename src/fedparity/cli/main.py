@@ -16,7 +16,7 @@ _COMMANDS = {
     "demo": Place("demo", "demo", "Audit five synthetic hospitals, from data to answer."),
     "plan": Place("plan", "plan", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch", "sketch", "Reduce a silo's table to the numbers that may leave."),
-    "secure": Place("secure", "secure", "Add up the silos' numbers; only their sum is seen."),
+    "secure": Place("secure", "secure", "Add up the silos' counts; the auditor sees the sum."),
     "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
     "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),
     "engine": Place("engine", "engine", "Ask the silos over a network instead of by files."),

@@ -124,13 +124,10 @@ def _held_back(plan: Plan) -> list[str]:
 
 
 def _sources(plan: Plan) -> str:
-    """What is found of the sources of a disparity, which a secure sum may not tell."""
+    """What is found of the sources of a disparity, which sums over silos do not tell."""
     if plan.privacy is None or not plan.privacy.secure:
         return "what it comes from, and what each silo would see alone"
-    if plan.privacy.dose == "split":
-        return "but neither what it comes from nor anything of a single silo"
-    terms = "" if plan.order == 2 else " (without V_mix and V_bar)"
-    return f"what it comes from{terms}, but nothing of a single silo"
+    return "but neither what it comes from nor anything of a single silo"
 
 
 def _review_words(plan: Plan) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fedparity.cli.fitting import counted, number
+from fedparity.cli.secure_mask_text import unprotected
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.privacy_terms import PrivacyTerms
 
@@ -20,7 +21,9 @@ def privacy_sent(plan: Plan, groups: str) -> list[str]:
             f"for each of the {len(plan.groups)} groups ({groups}): how many of its scores lie in "
             f"each of {counted(plan.grid.bins, 'bin')} from {lowest} to {highest}, {_how(terms)};"
         ),
-        "no record, no name, no other column, no exact number of records.",
+        *_met(plan),
+        *_left_out(terms),
+        f"no record, no name, no other column{'' if terms.mode == 'secure' else ', no exact number'}.",
     ]
     if plan.keys:
         sentences.append(f"signed: {counted(len(plan.keys), 'silo')} with a public key.")
@@ -36,7 +39,7 @@ def privacy_held_back(plan: Plan) -> list[str]:
     if terms.secure:
         sentences.append(
             f"its own histogram: the auditor sees sums over silos, opened by {terms.threshold} of "
-            f"{counted(len(plan.silos or ()), 'silo')};"
+            f"{counted(len(plan.silos or ()), 'silo')}. {unprotected(plan).rstrip('.')};"
         )
     if terms.epsilon is not None:
         sentences.append(
@@ -54,10 +57,23 @@ def privacy_held_back(plan: Plan) -> list[str]:
     return [*sentences[:-1], sentences[-1][:-1] + "."]
 
 
+def _met(plan: Plan) -> list[str]:
+    if not plan.thresholds:
+        return []
+    scores = ", ".join(number(threshold) for threshold in plan.thresholds)
+    return [f"no bin has scores on both sides of {scores} ({plan.favorable} is good);"]
+
+
+def _left_out(terms: PrivacyTerms) -> list[str]:
+    if terms.noisy:
+        return []
+    return ["how many rows it left out because they have no score, masked likewise;"]
+
+
 def _how(terms: PrivacyTerms) -> str:
     if terms.mode == "dp":
         return "with noise added"
-    masked = "masked so that only sums over all silos can be read"
+    masked = "masked so that only sums over silos can be read"
     if terms.dose == "split":
         return f"with a share of noise ({terms.honest} silos make one dose), {masked}"
     return f"with noise added, {masked}" if terms.noisy else masked

@@ -1,4 +1,4 @@
-"""``fedparity secure``: the rounds after which an auditor knows a sum, and nothing of any silo."""
+"""``fedparity secure``: the rounds after which an auditor knows a sum over silos."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _COMMANDS = {
 
 @click.group(cls=LazyGroup, places=_COMMANDS)
 def secure() -> None:
-    """Add up the silos' numbers; only their sum is seen.
+    """Add up the silos' counts; the auditor sees the sum.
+
+    With [keys] in the plan, 2t - d of the d silos together with the auditor could see another's
+    own counts (t is the threshold), fewer of them the sum of the others. Without keys whoever
+    carries the files could.
 
     Every step writes one file; files go to a folder that all can read. Three silos or more take
     part. One that drops out after step 2 is left out of the sum; step 4 needs as many silos as

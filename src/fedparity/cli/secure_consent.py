@@ -21,8 +21,9 @@ _NEXT = "send the file to all silos"
 def consent(context: click.Context, /, **_: object) -> None:
     """Write NAME.consent.json: this silo's signature under the request among MESSAGES.
 
-    Only for plans with [keys]. A silo answers a request once as many silos as the threshold have
-    signed it; so nobody can show different lists to different silos.
+    Only for plans with [keys]. A silo answers a request once as many silos as the threshold, t,
+    have signed it. An auditor who shows different lists to different silos then needs 2t - d of
+    the d silos to sign both.
 
     \b
     Examples:

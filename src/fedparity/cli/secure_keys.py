@@ -38,7 +38,8 @@ def keys(context: click.Context, /, **_: object) -> None:
     step.write(message)
     if not step.plan.keys:
         click.echo(
-            "warning: the plan has no [keys]: whoever carries the messages could replace keys",
+            "warning: the plan has no [keys]: whoever carries the messages could put keys in between "
+            "and read this silo's own numbers",
             err=True,
         )
     report_written(message, step.output, _NEXT, as_json=step.as_json)

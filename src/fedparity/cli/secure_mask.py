@@ -46,7 +46,7 @@ _NEXT = "send the file to the auditor"
 @click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
 @click.pass_context
 def mask(context: click.Context, /, **_: object) -> None:
-    """Count the table DATA on the plan's grid and write NAME.masked.json: random numbers.
+    """Count the table DATA on the plan's grid and write NAME.mask.json: random numbers.
 
     Only the sum over the silos, opened in step 6, means anything. The keys and shares of all
     silos must be among MESSAGES; every share for this silo is opened and checked before the
@@ -68,7 +68,7 @@ def mask(context: click.Context, /, **_: object) -> None:
     options["data"] = data_of(options)
     ledger = _ledger(options)
     reading = reading_of(options)
-    step = SiloStep.of(options | {"force": options["force"] or options["dry_run"]}, "masked")
+    step = SiloStep.of(options | {"force": options["force"] or options["dry_run"]}, "mask")
     check_unweighted(step.plan, weighted=reading["weight"] is not None)
     if options["dry_run"]:
         _count(step, options, reading)

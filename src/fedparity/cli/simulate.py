@@ -8,7 +8,7 @@ import click
 
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.allocating import deal_rows
-from fedparity.cli.answering import answer, answer_options, check_answer, end
+from fedparity.cli.answering import AnswerCommand, answer, answer_options, check_answer, end
 from fedparity.cli.database_options import data_of
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.table_options import reading_of, table_options
@@ -37,7 +37,7 @@ _PLANNED = (
 """What a plan says, and options say without one."""
 
 
-@click.command(short_help="Audit one table that has a column of silos.")
+@click.command(cls=AnswerCommand, short_help="Audit one table that has a column of silos.")
 @click.argument("data", required=False)
 @click.option("--silo", metavar="COL", help="Column of the silos.")
 @table_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from fedparity.diagnostics.intervals import (
     interval_of_difference,
     p_value,
 )
-from fedparity.diagnostics.left_open import left_open
+from fedparity.diagnostics.left_open import group_reaches, left_open
 from fedparity.diagnostics.length_assessment import (
     LengthAssessment,
     PairAssessment,
@@ -227,6 +228,7 @@ def assess(
             confidence,
             method.order,
             inside=inside.disparity / max(found.disparity, _TINY),
+            reaches=dict(zip(federation.groups, group_reaches(federation).tolist(), strict=True)),
         ),
         attribution=part_intervals(attribute(federation, method), draws, disparity, confidence),
         local=alone,
@@ -240,7 +242,13 @@ def assess(
 
 
 def assess_pairs(
-    found: Collection[Pair], draws: Draws, confidence: float, order: int, *, inside: float = 0.0
+    found: Collection[Pair],
+    draws: Draws,
+    confidence: float,
+    order: int,
+    *,
+    inside: float = 0.0,
+    reaches: Mapping[Group, float] | None = None,
 ) -> tuple[PairAssessment, ...]:
     """Return the distance of every two groups with its errors, alone and for all pairs at once.
 
@@ -249,19 +257,22 @@ def assess_pairs(
     they can tell is stretched around the estimate as that of a normal variable would be. Near zero a
     distance is not like one: its interval starts at zero unless it is larger, next to its noise, than the
     largest of all pairs is where there is nothing to measure.
-    ``inside`` is the share of a squared distance that the reconstruction leaves open.
+    ``inside`` is the share of a squared distance that the reconstruction leaves open, ``reaches`` how far
+    each group as a whole may be from where it is taken to be.
     """
+    moves = reaches or {}
     together = 1 - (1 - confidence) / len(found)
     told = max(confidence, min(together, 1 - _IN_TAILS / (1 + len(draws.values))))
     stretch = _deviations(together) / _deviations(told)
     least = _beyond_noise(draws.null, confidence)
     assessed = []
     for place, pair in enumerate(found):
-        own = Draws(*(column[..., place] for column in vars(draws).values()))
+        own = draws.column(place)
         power = pair.wasserstein**order
+        moved = pair.wasserstein + math.hypot(*(moves.get(group, 0.0) for group in pair.groups))
+        open_ = max(inside * power, moved**order - power)
         alone, at_once = (
-            assess_length(power, own, level, order, inside=inside * power)
-            for level in (confidence, told)
+            assess_length(power, own, level, order, inside=open_) for level in (confidence, told)
         )
         corrected = alone.corrected ** (1 / order)
         ends = _rooted(at_once.interval, pair.wasserstein, order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -35,15 +36,21 @@ class Draws:
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
-    difference between redrawn and original curves. ``null`` is what it would be if there were
+    difference between redrawn and original curves, or None where curves move by whole steps and it has no
+    meaning. ``null`` is what it would be if there were
     nothing to measure: redraws of groups with one common law. ``base`` is the measure of the laws
     that redraws are drawn from.
     """
 
     base: FloatArray
     values: FloatArray
-    noise: FloatArray
+    noise: FloatArray | None
     null: FloatArray
+
+    def column(self, place: int) -> Draws:
+        """Return the draws of one of several measures."""
+        noise = None if self.noise is None else self.noise[..., place]
+        return Draws(self.base[..., place], self.values[..., place], noise, self.null[..., place])
 
 
 def default_redraws(federation: Federation) -> int:
@@ -117,7 +124,7 @@ def _named(
         name: Draws(
             base[name][0],
             found[name],
-            found.get(f"{name} noise", quiet),
+            found.get(f"{name} noise"),
             null.get(name, quiet),
         )
         for name in base
@@ -137,38 +144,34 @@ class _Reader:
         self.couples = list(combinations(range(self.population.own.shape[1]), 2))
 
     def base(self) -> dict[str, FloatArray]:
-        """Return the measures of the population."""
-        found, levels = self.population, _FINER * self.nodes.levels
-        curves = self.nodes.read(found.own, levels=levels, trim=self.trim)
-        return self._measures(found, curves, found.shares, levels)
+        """Return the measures of the population, read finer than redraws whatever the estimator."""
+        finer = partial(self.nodes.read, finer=_FINER, trim=self.trim)
+        return self._measures(self.population, finer(self.population.own), finer)
 
     def measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws, and of their noise."""
         curves = self._read(found.own)
-        own = self.nodes.quantiles(self.own_cdfs, curves.levels[:1])
-        if len(curves.levels) > 1:
-            cdfs = np.broadcast_to(self.own_cdfs, (len(curves.levels), *self.own_cdfs.shape[1:]))
-            own = self.nodes.quantiles(cdfs, curves.levels)
-        measured = self._measures(found, curves, found.shares, self.levels)
-        noise = curves._replace(values=curves.values - own)
+        measured = self._measures(found, curves, self._read)
         cdf_noise = self.nodes.cdfs(found.own) - self.own_cdfs
-        return {
-            **measured,
-            "disparity noise": self._spread(noise, found.shares),
-            "pairs noise": self._distances(noise),
-            "heterogeneity noise": self._cdf_spread(cdf_noise, found.shares),
-        }
+        measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
+        if not self.nodes.steps:
+            own = self.nodes.quantiles(self.own_cdfs, curves.levels)
+            noise = curves._replace(values=curves.values - own)
+            measured["disparity noise"] = self._spread(noise, found.shares)
+            measured["pairs noise"] = self._distances(noise)
+        return measured
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""
-        return self._measures(found, self._read(found.own), found.shares, self.levels)
+        return self._measures(found, self._read(found.own), self._read)
 
     def _read(self, masses: FloatArray) -> CurveTable:
         return self.nodes.read(masses, levels=self.levels, trim=self.trim)
 
     def _measures(
-        self, found: Mixtures, curves: CurveTable, shares: FloatArray, levels: int | None
+        self, found: Mixtures, curves: CurveTable, read: Callable[[FloatArray], CurveTable]
     ) -> dict[str, FloatArray]:
+        shares = found.shares
         disparity = self._spread(curves, shares)
         measured = {
             "disparity": disparity,
@@ -178,7 +181,7 @@ class _Reader:
         if found.no_selection is None or found.local_parity is None:
             return measured
         without, parity = (
-            self._spread(self.nodes.read(masses, levels=levels, trim=self.trim), shares)
+            self._spread(read(masses), shares)
             for masses in (found.no_selection, found.local_parity)
         )
         measured["selection"], measured["within"] = shapley(disparity, without, parity)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from fedparity.diagnostics.left_open import group_reaches
 from fedparity.diagnostics.warning import AuditWarning
 from fedparity.federated.federation import Federation
+from fedparity.protocol.labels import group_words
 
 __all__ = ["cautions"]
 
 _SMALL_CELL = 100
+_FAR = 0.05
+"""Of the range: a group that is known no better is named."""
 _HEAVY_TIE, _FEW_WITH_TIES = 0.25, 1_000
 """Where the measured coverage fell below 92 %: half of the scores at one value, 400 per group."""
 
@@ -29,6 +33,16 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, 
                 "records: intervals may cover less often than stated.",
             )
         )
+    for group, reach in zip(federation.groups, group_reaches(federation).tolist(), strict=True):
+        if reach > _FAR * np.ptp(federation.score_range or federation.values):
+            warnings.append(
+                AuditWarning(
+                    code="merged_counts",
+                    text=f"most counts of group {group_words(group)} are small and merged with their "
+                    f"neighbors: its scores are known to about {reach:.2g} points. A plan with sketch "
+                    "'mean' says more of small groups.",
+                )
+            )
     if _largest_tie(federation) > _HEAVY_TIE and min(_records(federation)) < _FEW_WITH_TIES:
         warnings.append(
             AuditWarning(

@@ -9,6 +9,7 @@ The mean square of a cell says what the variance inside its bins is.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -247,7 +248,7 @@ def _tangent_bound(
     if order == 1:
         return linear
     square = float(np.sum(slopes**2 / shares[:, None]) / bins)  # four times that of deviations
-    return max(linear, 0.0) ** 2 / square if square else 0.0
+    return (max(linear, 0.0) / math.sqrt(square)) ** 2 if square else 0.0
 
 
 def _integrals(laws: list[Law], bins: int) -> FloatArray:

@@ -8,7 +8,9 @@ curves were the estimated ones shrunk or stretched to length g,
 .. math:: T(g) = g + 2 \sqrt{g / \hat\theta} \, A + B,
 
 with B the length of the redrawn noise and A its product with the estimated curves (order 2; for
-order 1 the straight line from the noise at g = 0 to the redraws at the estimate). The value g
+order 1 the straight line from the noise at g = 0 to the redraws at the estimate). Curves of scores on a
+coarse grid move by whole steps, so lengths change with the first power of the noise, not its
+square: then T(g) goes from the noise at g = 0 to the redraws at the estimate, both in order of size. The value g
 is kept if the observed one lies in the central part of T(g). At g = 0 the whole error
 probability is put on observing too much, since one cannot observe too little there; it moves to both
 sides in equal parts as g leaves zero. Every g then keeps the same probability.
@@ -47,7 +49,7 @@ def interval_of_length(
     observed: float,
     base: float,
     redrawn: FloatArray,
-    noise: FloatArray,
+    noise: FloatArray | None,
     null: FloatArray,
     *,
     confidence: float,
@@ -56,8 +58,10 @@ def interval_of_length(
     """Return the values of a non-negative measure that explain the ``observed`` one.
 
     ``base`` is the measure around which ``redrawn`` scatter; ``noise`` is the measure of the
-    redrawn noise alone, ``null`` that of noise around one common law.
+    redrawn noise alone, None where curves move by steps; ``null`` that of noise around one common law.
     """
+    if noise is None:
+        redrawn, noise = np.sort(redrawn), (null := np.sort(null))
     candidates = _candidates(observed, base, redrawn, null)
     product = (redrawn - base - noise) / 2
     scattered = _scatter(candidates, base, product, null, order)

@@ -18,12 +18,15 @@ from fedparity.diagnostics.bootstrap import Draws
 from fedparity.federated.estimate import global_heterogeneity
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
-from fedparity.federated.mixtures import mixture_table, observed_weights
+from fedparity.federated.mixtures import mixture_table, mixtures, observed_weights
 from fedparity.functionals.disparity import spread
+from fedparity.laws.arrays import FloatArray
 
-__all__ = ["LeftOpen", "left_open"]
+__all__ = ["LeftOpen", "group_reaches", "left_open"]
 
 _OF_STAIRCASE = 0.05
+_OF_RUN = 0.8
+"""How far the records of merged counts are taken to be off together, as a share of half their run."""
 _TINY = 1e-300
 
 
@@ -40,9 +43,9 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     Counts leave nothing open but for those that were merged, which may lie on both sides of where they
     are put. The laws through quantiles are those of the redraws; their estimates read the staircase.
     """
-    staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "counts":
-        return _of_merged_counts(federation, method, staircase)
+        return _of_merged_counts(federation, method)
+    staircase = _measures(federation, method, reconstruct=False)
     if federation.kind == "quantile":
         base = [float(draws[name].base) for name in LeftOpen._fields]
         return LeftOpen(*(abs(a - b) for a, b in zip(staircase, base, strict=True)))
@@ -57,17 +60,51 @@ def left_open(federation: Federation, method: Method, draws: Mapping[str, Draws]
     )
 
 
-def _of_merged_counts(federation: Federation, method: Method, put: LeftOpen) -> LeftOpen:
-    """How far the measures are from those of records on both sides of where they are put."""
+def group_reaches(federation: Federation) -> FloatArray:
+    """Return how far, in score points, the law of each group may have been moved by merging counts.
+
+    Where the records of a group lie in their runs is not known, and is alike in all its cells: its law may be
+    moved as a whole, which no redraw shows. 0 for all other sketches.
+    """
+    reaches = np.zeros(len(federation.groups))
+    if federation.kind == "counts":
+        groups = np.repeat(federation.group_of, federation.levels)
+        moved, records = (
+            np.bincount(groups, weights, reaches.size)
+            for weights in (federation.parts * federation.value_errors, federation.parts)
+        )
+        reaches = _OF_RUN * moved / records
+    return reaches
+
+
+def _of_merged_counts(federation: Federation, method: Method) -> LeftOpen:
+    """How far the measures are from those of records in the middles of their runs, at both ends, or moved."""
     if not federation.value_errors.any():
         return LeftOpen(0.0, 0.0)
-    apart = _measures(_on_both_sides(federation), method, reconstruct=False)
-    disparity = abs(put.disparity - apart.disparity)
-    # Distribution functions hardly tell the two apart, quantile functions do.
-    share = disparity / max(put.disparity, _TINY)
+    used = _measures(federation, method, reconstruct=True)
+    middle = _measures(federation, method, reconstruct=False)
+    ends = _measures(_on_both_sides(federation), method, reconstruct=False)
     return LeftOpen(
-        disparity, max(abs(put.heterogeneity - apart.heterogeneity), share * put.heterogeneity)
+        max(
+            abs(used.disparity - middle.disparity),
+            abs(used.disparity - ends.disparity),
+            _of_moved_groups(federation, method),
+        ),
+        max(
+            abs(used.heterogeneity - middle.heterogeneity),
+            abs(used.heterogeneity - ends.heterogeneity),
+        ),
     )
+
+
+def _of_moved_groups(federation: Federation, method: Method) -> float:
+    """What the disparity changes by if each group moves by its reach, one way or the other."""
+    shares, reaches = federation.shares, group_reaches(federation)
+    if method.order == 1:
+        return float(np.linalg.norm(shares * reaches))
+    means = np.array([law.mean for law in mixtures(federation).values()])
+    slopes = 2 * shares * (means - shares @ means)
+    return float(shares @ reaches**2 + np.linalg.norm(slopes * reaches))
 
 
 def _on_both_sides(federation: Federation) -> Federation:

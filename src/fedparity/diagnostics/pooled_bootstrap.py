@@ -14,6 +14,7 @@ from fedparity.diagnostics.bootstrap import Draws, Progress, bootstrap
 from fedparity.federated.federation import Federation
 from fedparity.federated.method import Method
 from fedparity.federated.mixtures import mixtures
+from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.reduce import bin_means
@@ -45,28 +46,40 @@ def pooled_bootstrap(
         _pooled(federation), exact, redraws=redraws, seed=seed, details=False, progress=progress
     )
     for name, draws in many.items():
+        own = few[name]
         many[name] = Draws(
-            few[name].base,
-            *(
-                np.maximum(wide - wide.mean(axis=0) + narrow.mean(axis=0), 0.0)
-                for wide, narrow in zip(
-                    (draws.values, draws.noise, draws.null),
-                    (few[name].values, few[name].noise, few[name].null),
-                    strict=True,
-                )
-            ),
+            own.base,
+            _moved(draws.values, own.values),
+            None if draws.noise is None or own.noise is None else _moved(draws.noise, own.noise),
+            _moved(draws.null, own.null),
         )
     return {**few, **many}
 
 
+def _moved(wide: FloatArray, narrow: FloatArray) -> FloatArray:
+    """Redraws of the pool with the mean of those of all cells."""
+    moved: FloatArray = np.maximum(wide - wide.mean(axis=0) + narrow.mean(axis=0), 0.0)
+    return moved
+
+
 def _pooled(federation: Federation) -> Federation:
-    """The mixture of each group as one cell of very many bins."""
+    """The mixture of each group as one cell: of very many bins, or of counts."""
     laws = mixtures(federation)
     cells: dict[tuple[Silo, Group], Cell] = {}
     for position, group in enumerate(federation.groups):
         own = federation.group_of == position
         counts, effective = federation.counts[own], federation.effective[own]
         law = laws[group]
+        size = float(counts.sum() ** 2 / np.sum(counts**2 / effective))
+        if federation.kind == "counts":
+            cells[0, group] = Cell(
+                count=counts.sum().item(),
+                values=law.atoms,
+                masses=law.weights * counts.sum(),
+                kind="counts",
+                effective=size,
+            )
+            continue
         values = bin_means(law, _BINS)
         square = float(np.average(law.atoms**2, weights=law.weights) - np.mean(values**2))
         cells[0, group] = Cell(
@@ -74,7 +87,7 @@ def _pooled(federation: Federation) -> Federation:
             values=values,
             kind="mean",
             mean_square=max(0.0, square),
-            effective=float(counts.sum() ** 2 / np.sum(counts**2 / effective)),
+            effective=size,
         )
     return Federation.from_cells(
         cells, groups=federation.groups, score_range=federation.score_range

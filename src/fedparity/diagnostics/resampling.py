@@ -15,7 +15,7 @@ the cell's own k: a small group's coarser sketch is part of the noise, not of th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -40,6 +40,8 @@ _TINY = 1e-300
 _ROUNDED_LEVELS = 100
 _FINER = 8
 """The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
+_OUTER = 16
+"""Records of an outer bin that are drawn one by one, at most."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
 IntArray = npt.NDArray[np.int64]
@@ -91,7 +93,7 @@ def resampler(
 ) -> Resampler:
     """Return what redraws a federation; ``exact`` if the estimator reads reconstructed cells."""
     if federation.kind == "counts":
-        return _CountsResampler(federation, details=details)
+        return _CountsResampler(federation.reconstructed, details=details)
     return _SketchResampler(federation, exact=exact, details=details, resolution=resolution)
 
 
@@ -150,41 +152,56 @@ class _SketchResampler:
         for start in range(0, number, chunk):
             size = min(chunk, number - start)
             counts = random.multinomial(total, probabilities, size) * scale
-            values = self._sketched(laws, size, random)
+            values, squares = self._sketched(laws, size, random)
             if self.exact:
                 shapes = mean_shapes(
                     values,
                     self.layout,
-                    mean_squares=laws.sketched_squares,
+                    mean_squares=squares,
                     value_error=self.error,
                     bounds=federation.score_range,
                 )
                 values = self.atoms.values(shapes)
             yield weigher.mixtures(self.nodes, values, counts, self.atoms)
 
-    def _sketched(self, laws: _Laws, size: int, random: np.random.Generator) -> FloatArray:
-        """The values that silos would send: redraws by values."""
+    def _sketched(
+        self, laws: _Laws, size: int, random: np.random.Generator
+    ) -> tuple[FloatArray, FloatArray]:
+        """What silos would send: redraws by values, and redraws by the mean squares of cells."""
         normal = random.standard_normal((size, self.spacings.scale.size))
         levels = self._levels(self.spacings.of(normal))
         bins, part = laws.places(levels, self.boundary_cells)
-        ends = laws.shapes.quantile(bins, part)
+        shapes = laws.shapes.at(bins)
+        ends = shapes.quantile(part)
         if self.federation.kind == "quantile":
-            return self._rounded(ends, random)
-        integral = laws.running[bins] + laws.shapes.integral(bins, part)
+            return self._rounded(ends, random), self.federation.mean_squares
         inside = np.ones(levels.shape[1], dtype=bool)
         inside[self.boundary_starts] = False
         (after,) = np.nonzero(inside)
-        low, high = ends[:, after - 1], ends[:, after]
         width = (levels[:, after] - levels[:, after - 1]) * laws.bins_of(
             self.boundary_cells[after]
         )
+        integral = laws.running[bins] + shapes.integral(part)
         means = (integral[:, after] - integral[:, after - 1]) / np.maximum(width, _TINY)
         # The records between two ends are a sample too; their mean scatters around the law's.
-        noise = random.standard_normal(means.shape) / np.sqrt(
-            12 * np.maximum(np.repeat(self.per_bin, self.layout.levels), 1.0)
-        )
-        means += noise * (high - low)
-        return self._rounded(np.clip(means, low, high), random)
+        low, high = ends[:, after - 1], ends[:, after]
+        records = np.maximum(np.repeat(self.per_bin, self.layout.levels), 1.0)
+        variance = (high - low) ** 2 / 12
+        moved = random.standard_normal(means.shape) * np.sqrt(variance / records)
+        variance *= 1 - 1 / records
+        for outer in (self.layout.starts, self.layout.ends):
+            between = levels[:, after[outer] - 1], levels[:, after[outer]]
+            own = laws.drawn(*between, records[outer], random)
+            expected = laws.variances(*between, means[:, outer])
+            moved[:, outer] = (own.means - means[:, outer]) * own.scale
+            variance[:, outer] = expected * (1 - 1 / records[outer]) + own.scale * (
+                own.variances - expected * (1 - 1 / own.records)
+            )
+        means = np.clip(means + moved, low, high)
+        variance = np.maximum(variance, 0.0)
+        within = np.add.reduceat(variance, self.layout.starts, axis=1) / self.layout.levels
+        within[:, np.isnan(self.federation.mean_squares)] = np.nan
+        return self._rounded(means, random), within
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
         """The values as far off as rounding may have moved those of the silos, in order again.
@@ -251,7 +268,7 @@ class _SketchResampler:
                 value_error=self.error,
                 bounds=federation.score_range,
             )
-            return _Laws.of(shapes, self.layout, federation.mean_squares)
+            return _Laws.of(shapes, self.layout)
         # Of mean squares that rounding leaves open the largest: too much noise is the safe side.
         squares = federation.mean_squares + federation.mean_square_errors
         shapes = mean_shapes(
@@ -261,7 +278,7 @@ class _SketchResampler:
             value_error=self.error,
             bounds=federation.score_range,
         )
-        return _Laws.of(shapes, self.layout, squares)
+        return _Laws.of(shapes, self.layout)
 
     def _null_laws(self) -> _Laws:
         """The laws of the cells if every group had the pooled law."""
@@ -274,30 +291,9 @@ class _SketchResampler:
         ends = []
         for part in (0.0, 0.5, 1.0):
             bins, within = self.laws.places(((place + part) / sizes[cells])[None], cells)
-            scores = self.laws.shapes.quantile(bins, within)[0]
+            scores = self.laws.shapes.at(bins).quantile(within)[0]
             ends.append(self.nodes.carried(scores, groups, self.population))
-        shapes = BinShapes(*ends)
-        laws = _Laws.of(shapes, layout, federation.mean_squares)
-        if not self.exact:
-            return laws
-        return replace(laws, sketched_squares=self._sketched_squares(laws))
-
-    def _sketched_squares(self, laws: _Laws) -> FloatArray:
-        """What the mean squares of cells with these laws would be: variance inside their bins."""
-        federation, per_bin = self.federation, laws.layout.levels // self.layout.levels
-        mean = laws.shapes.means()
-        square = mean**2 + ((mean - laws.shapes.left) ** 2 + (laws.shapes.right - mean) ** 2) / 6
-        starts = np.repeat(laws.layout.starts, self.layout.levels) + (
-            np.arange(federation.values.size) - np.repeat(self.layout.starts, self.layout.levels)
-        ) * np.repeat(per_bin, self.layout.levels)
-        width = np.repeat(per_bin, self.layout.levels)
-        inside = (
-            np.add.reduceat(square, starts) / width - (np.add.reduceat(mean, starts) / width) ** 2
-        )
-        squares: FloatArray = (
-            np.add.reduceat(np.maximum(inside, 0.0), self.layout.starts) / self.layout.levels
-        )
-        return np.where(np.isnan(federation.mean_squares), np.nan, squares)
+        return _Laws.of(BinShapes.halved(*ends), layout)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,15 +304,31 @@ class _Laws:
     layout: CellLayout
     running: FloatArray
     """The integral of the quantile function up to the left of each bin, times the cell's bins."""
-    sketched_squares: FloatArray
-    """The mean square that a sketch of the cell would state; NaN where it states none."""
+    running_squares: FloatArray
+    """The same of its squared distance from the origin."""
+    origin: float
 
     @classmethod
-    def of(cls, shapes: BinShapes, layout: CellLayout, squares: FloatArray) -> _Laws:
-        means = shapes.means()
-        running = np.cumsum(means) - means
-        running -= np.repeat(running[layout.starts], layout.levels)
-        return cls(shapes, layout, running, squares)
+    def of(cls, shapes: BinShapes, layout: CellLayout) -> _Laws:
+        """Return the laws of these shapes."""
+        origin = float(np.median(shapes.middle))
+        means, squares = shapes.means(), shapes.around(origin).square_integral()
+        running, running_squares = np.cumsum(means) - means, np.cumsum(squares) - squares
+        for column in (running, running_squares):
+            column -= np.repeat(column[layout.starts], layout.levels)
+        return cls(shapes, layout, running, running_squares, origin)
+
+    def variances(self, low: FloatArray, high: FloatArray, means: FloatArray) -> FloatArray:
+        """Return the variance of each cell between two levels, around its mean there: sets by cells."""
+        cells = np.arange(low.shape[1])
+        upper, lower = (
+            self.running_squares[bins]
+            + self.shapes.at(bins).around(self.origin).square_integral(part)
+            for bins, part in (self.places(high, cells), self.places(low, cells))
+        )
+        square = (upper - lower) / np.maximum((high - low) * self.layout.levels, _TINY)
+        variance: FloatArray = np.maximum(square - (means - self.origin) ** 2, 0.0)
+        return variance
 
     def places(self, levels: FloatArray, cells: IntArray) -> tuple[IntArray, FloatArray]:
         """Return the bin, and the part of it, at which each level of each cell lies."""
@@ -325,9 +337,38 @@ class _Laws:
         bins = np.minimum(position.astype(np.int64), size - 1)
         return bins + self.layout.starts[cells], position - bins
 
+    def drawn(
+        self, low: FloatArray, high: FloatArray, records: FloatArray, random: np.random.Generator
+    ) -> _DrawnRecords:
+        """Return so many records of each cell between two levels, drawn one by one.
+
+        Sets by cells. The outer bins of a heavy tail are neither even nor normal: one record may
+        hold most of their variance.
+        """
+        number = np.clip(np.rint(records), 1, _OUTER)
+        own = np.arange(_OUTER) < number[:, None]
+        levels = low[..., None] + (high - low)[..., None] * random.random((*low.shape, _OUTER))
+        cells = np.repeat(np.arange(records.size), _OUTER)
+        places = self.places(levels.reshape(len(low), -1), cells)
+        scores = self.shapes.at(places[0]).quantile(places[1]).reshape(levels.shape)
+        mean = np.sum(scores, axis=-1, where=own) / number
+        variance = np.sum((scores - mean[..., None]) ** 2, axis=-1, where=own) / number
+        return _DrawnRecords(mean, variance, number, np.sqrt(np.minimum(number / records, 1.0)))
+
     def bins_of(self, cells: IntArray) -> IntArray:
         """Return the number of bins of these cells."""
         return self.layout.levels[cells]
+
+
+class _DrawnRecords(NamedTuple):
+    """Records drawn between two levels of each cell."""
+
+    means: FloatArray
+    variances: FloatArray
+    records: FloatArray
+    """How many were drawn in each cell, at most ``_OUTER``."""
+    scale: FloatArray
+    """How much less the mean of all records scatters than that of those drawn."""
 
 
 class _Weigher:

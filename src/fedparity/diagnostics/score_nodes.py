@@ -18,6 +18,8 @@ __all__ = ["CurveTable", "PlacedAtoms", "ScoreNodes"]
 
 IntArray = npt.NDArray[np.int64]
 _TINY = 1e-300
+_HALVES = 6
+"""How often the outermost level is cut into halves."""
 
 
 class CurveTable(NamedTuple):
@@ -90,9 +92,14 @@ class ScoreNodes:
         return (np.append(gaps, 0.0) + np.concatenate(([0.0], gaps))) / 2
 
     def read(
-        self, masses: FloatArray, *, levels: int | None = None, trim: float = 0.0
+        self, masses: FloatArray, *, levels: int | None = None, finer: int = 1, trim: float = 0.0
     ) -> CurveTable:
-        """Return the quantile functions of laws (sets by laws by nodes)."""
+        """Return the quantile functions of laws (sets by laws by nodes).
+
+        Laws on nodes that are not all scores there are, are read at so many ``levels`` of equal
+        width; without them, at ``finer`` times the nodes' own number, the outermost of which are cut into
+        halves several times: the few largest scores of a heavy tail may hold most of a squared distance.
+        """
         cdfs = self.cdfs(masses)
         if self.steps:
             ends = np.sort(cdfs.reshape(len(cdfs), -1), axis=1)
@@ -100,9 +107,17 @@ class ScoreNodes:
             widths = np.diff(ends, axis=1, prepend=trim)
             middle = ends - widths / 2
             return CurveTable(middle, widths, self.quantiles(cdfs, middle))
-        number = levels or self.levels
-        grid = midpoints(number, trim=trim)[None]
-        widths = np.full((1, number), (1 - 2 * trim) / number)
+        if levels:
+            grid = midpoints(levels, trim=trim)[None]
+            widths = np.full((1, levels), (1 - 2 * trim) / levels)
+        else:
+            number = finer * self.levels
+            outer = 0.5 ** np.arange(_HALVES, 0, -1) / number
+            even = np.arange(number + 1) / number
+            edges = np.concatenate(([0.0], outer, even[1:-1], 1 - outer[::-1], [1.0]))
+            edges = trim + (1 - 2 * trim) * edges
+            widths = np.diff(edges)[None]
+            grid = (edges[:-1] + edges[1:])[None] / 2
         return CurveTable(grid, widths, self.quantiles(cdfs, grid))
 
     def quantiles(self, cdfs: FloatArray, levels: FloatArray) -> FloatArray:

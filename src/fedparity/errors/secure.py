@@ -225,14 +225,6 @@ class RoundError(DisclosureError):
         )
 
     @classmethod
-    def too_many_records(cls, most: int) -> RoundError:
-        return cls(
-            f"the table has more than {most:,} records, so that the sum over all silos could "
-            "overflow.",
-            fix="split the table over several silos of the plan.",
-        )
-
-    @classmethod
     def other_round(cls, *, silo: str, time: str) -> RoundError:
         return cls(
             f"silo {silo!r} took part in another secure sum of the same title on {time}, under "

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import FederationError, GroupError, ScoreError
+from fedparity.federated.merged_counts import spread_counts
 from fedparity.federated.pool import Pool
 from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes
 from fedparity.functionals.groups import encode
@@ -256,10 +257,14 @@ class Federation:
 
     @cached_property
     def reconstructed(self) -> Federation:
-        """The same cells with continuous laws, cut into narrow bins; itself unless they are means.
+        """The same cells with the laws that their numbers most likely stand for.
 
-        See :mod:`fedparity.federated.reconstruction`.
+        Bin means get continuous laws, cut into narrow bins, see
+        :mod:`fedparity.federated.reconstruction`; merged counts are spread over the scores at which
+        they may be, see :mod:`fedparity.federated.merged_counts`; all others stay as they are.
         """
+        if self.kind == "counts" and self.value_errors.any():
+            return self._spread
         if self.kind != "mean":
             return self
         layout = CellLayout.of(self.levels)
@@ -278,6 +283,23 @@ class Federation:
             parts=np.ones(cuts.cell_of.size, np.int64),
             value_errors=np.zeros(cuts.cell_of.size),
             mean_squares=np.zeros(self.levels.size),
+        )
+
+    @property
+    def _spread(self) -> Federation:
+        cells = np.repeat(np.arange(self.levels.size), self.levels)
+        spread = spread_counts(
+            self.values - self.value_errors,
+            self.values + self.value_errors,
+            self.parts.astype(np.float64),
+            cells,
+        )
+        return replace(
+            self,
+            values=spread.values,
+            levels=spread.levels,
+            parts=spread.masses,
+            value_errors=np.zeros(spread.values.size),
         )
 
     @cached_property

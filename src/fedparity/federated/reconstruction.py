@@ -52,43 +52,77 @@ class CellLayout(NamedTuple):
 
 
 class BinShapes(NamedTuple):
-    """The quantile function inside each bin (last axis): two straight lines each."""
+    """The quantile function inside each bin (last axis): two straight lines that meet at a corner."""
 
     left: FloatArray
     middle: FloatArray
     right: FloatArray
+    corner: FloatArray
+    """The part of the bin's mass up to the corner: a half, but for bins of heavy tails."""
+
+    @classmethod
+    def halved(cls, left: FloatArray, middle: FloatArray, right: FloatArray) -> BinShapes:
+        """Return shapes with their corners in the middle."""
+        return cls(left, middle, right, np.full(left.shape, 0.5))
 
     def means(self) -> FloatArray:
         """Return the mean of each bin."""
-        mean: FloatArray = (self.left + 2 * self.middle + self.right) / 4
+        left, middle, right, corner = self
+        mean: FloatArray = (corner * left + middle + (1 - corner) * right) / 2
         return mean
+
+    def around(self, origin: FloatArray | float) -> BinShapes:
+        """Return the shapes of the distances from an origin."""
+        return self._replace(
+            left=self.left - origin, middle=self.middle - origin, right=self.right - origin
+        )
 
     def mean_squares(self, layout: CellLayout) -> FloatArray:
         """Return the mean variance inside the bins of each cell."""
-        mean = self.means()
-        variance = ((mean - self.left) ** 2 + (self.right - mean) ** 2) / 6
+        variance = self.around(self.means()).square_integral()
         inside: FloatArray = np.add.reduceat(variance, layout.starts, axis=-1) / layout.levels
         return inside
 
-    def quantile(self, bins: IntArray, part: FloatArray) -> FloatArray:
-        """Return the values at these parts, from 0 to 1, of these bins."""
-        left, middle, right = (end[bins] for end in self)
+    def at(self, bins: IntArray) -> BinShapes:
+        """Return the shapes of these bins (last axis)."""
+        return BinShapes(*(end[..., bins] for end in self))
+
+    def quantile(self, part: FloatArray | float = 1.0) -> FloatArray:
+        """Return the values at these parts, from 0 to 1, of the bins."""
+        left, middle, right, corner = self
         value: FloatArray = np.where(
-            part < 0.5,
-            left + (middle - left) * (2 * part),
-            middle + (right - middle) * (2 * part - 1),
+            part < corner,
+            left + (middle - left) * (part / corner),
+            middle + (right - middle) * ((part - corner) / (1 - corner)),
         )
         return value
 
-    def integral(self, bins: IntArray, part: FloatArray) -> FloatArray:
-        """Return the integral of the quantile function from the left of a bin to a part of it."""
-        left, middle, right = (end[bins] for end in self)
-        first = np.minimum(part, 0.5)
-        second = part - first
-        total: FloatArray = first * (left + (middle - left) * first) + second * (
-            middle + (right - middle) * second
-        )
+    def integral(self, part: FloatArray | float = 1.0) -> FloatArray:
+        """Return the integral of the quantile function from the left of the bins to a part of them."""
+        first, second, low, high = self._cut(part)
+        total: FloatArray = (first * (self.left + low) + second * (self.middle + high)) / 2
         return total
+
+    def square_integral(self, part: FloatArray | float = 1.0) -> FloatArray:
+        """Return the integral of its square."""
+        first, second, low, high = self._cut(part)
+        left, middle = self.left, self.middle
+        total: FloatArray = (
+            first * (left**2 + left * low + low**2)
+            + second * (middle**2 + middle * high + high**2)
+        ) / 3
+        return total
+
+    def _cut(
+        self, part: FloatArray | float
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """How much of each line lies before a part, and the value at which it ends there."""
+        left, middle, right, corner = self
+        first = np.minimum(part, corner)
+        second = part - first
+        low = left + (middle - left) * (first / corner)
+        high = middle + (right - middle) * (second / (1 - corner))
+        return first, second, low, high
 
 
 def mean_shapes(
@@ -106,7 +140,8 @@ def mean_shapes(
     means : array
         The bin means of all cells, one cell after the other; leading axes are sets of them.
     mean_squares : array
-        Of each cell; NaN where it is not known: then the outer bins are as wide on both sides.
+        Of each cell (last axis); NaN where it is not known: then the outer bins are as wide on both
+        sides.
     value_error : float
         Half a step of rounding: equal means are spread inside it.
     bounds : pair of numbers, optional
@@ -125,7 +160,7 @@ def mean_shapes(
     known = ~np.isnan(mean_squares)
     alone = layout.levels == 1
     if alone.any():  # a single bin: a symmetric one, as wide as its variance says
-        spread = np.sqrt(3 * np.where(known, mean_squares, 0.0))[alone]
+        spread = np.sqrt(3 * np.where(known, mean_squares, 0.0))[..., alone]
         left[..., first[alone]] = right[..., first[alone]] = spread
     _trim(left, right)
     if known.any():
@@ -134,7 +169,10 @@ def mean_shapes(
         left = np.minimum(left, np.maximum(means - low, 0.0))
         right = np.minimum(right, np.maximum(high - means, 0.0))
         _trim(left, right)
-    return BinShapes(means - left, means + (left - right) / 2, means + right)
+    shapes = BinShapes.halved(means - left, means + (left - right) / 2, means + right)
+    if known.any():
+        _fatten(shapes, means, layout, mean_squares, bounds=(low, high))
+    return shapes
 
 
 def quantile_shapes(
@@ -163,7 +201,9 @@ def quantile_shapes(
     left[..., layout.starts] = right[..., layout.starts]
     right[..., layout.ends] = left[..., layout.ends]
     low, high = bounds or (-np.inf, np.inf)
-    return BinShapes(np.maximum(values - left, low), values, np.minimum(values + right, high))
+    return BinShapes.halved(
+        np.maximum(values - left, low), values, np.minimum(values + right, high)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +243,7 @@ class BinCuts:
 
     def values(self, shapes: BinShapes) -> FloatArray:
         """Return the means of the narrow bins (last axis)."""
-        cut = [
-            _part_means(BinShapes(*(end[..., rows] for end in shapes)), number)
-            for number, rows in self.bins.items()
-        ]
+        cut = [_part_means(shapes.at(rows), number) for number, rows in self.bins.items()]
         return cut[0] if len(cut) == 1 else np.concatenate(cut, axis=-1)[..., self.order]
 
 
@@ -215,11 +252,56 @@ def _part_means(shapes: BinShapes, parts: int) -> FloatArray:
     if parts == 1:
         return shapes.means()
     half = (np.arange(parts // 2) + 0.5) / (parts // 2)
-    left, middle, right = (end[..., None] for end in shapes)
+    left, middle, right, _ = (end[..., None] for end in shapes)
     values: FloatArray = np.concatenate(
         (left + (middle - left) * half, middle + (right - middle) * half), axis=-1
     )
+    axes = tuple(range(shapes.corner.ndim - 1))
+    (elsewhere,) = np.nonzero((shapes.corner != 0.5).any(axis=axes))
+    if elsewhere.size:
+        fat = BinShapes(*(end[..., None] for end in shapes.at(elsewhere)))
+        integral = fat.integral(np.arange(parts + 1) / parts)
+        values[..., elsewhere, :] = np.diff(integral, axis=-1) * parts
     return values.reshape(*values.shape[:-2], -1)
+
+
+def _fatten(
+    shapes: BinShapes,
+    means: FloatArray,
+    layout: CellLayout,
+    mean_squares: FloatArray,
+    *,
+    bounds: tuple[float, float],
+) -> None:
+    r"""Move the corners of the outer bins outwards where their variance is still too small.
+
+    A quantile function that is flat up to its corner and then rises by h has the mean at a distance
+    :math:`a = (1 - c) h / 2` from its flat part, and the variance :math:`2 a h / 3 - a^2`: any
+    variance is reached by a rise that is high and short enough.
+    """
+    variances = ((means - shapes.left) ** 2 + (shapes.right - means) ** 2) / 6
+    missing = mean_squares * layout.levels - np.add.reduceat(variances, layout.starts, axis=-1)
+    several = (layout.levels > 1) & (missing > 0)
+    if not several.any():
+        return
+    outer = variances[..., layout.starts] + variances[..., layout.ends]
+    low, high = bounds
+    for end, inner, outwards in ((layout.starts, 2, -1.0), (layout.ends, 0, 1.0)):
+        mean, own = means[..., end], variances[..., end]
+        near = np.abs(mean - shapes[inner][..., end])
+        room = np.maximum(np.abs((high if outwards > 0 else low) - mean) + near, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            wanted = own + missing * own / outer
+            rise = np.minimum(3 * (wanted + near**2) / (2 * near), room)
+            flat = several & (near > 0) & (rise > 4 * near)
+            corner = np.where(flat, 1 - 2 * near / rise, 0.5)
+        foot = mean - outwards * near
+        top = foot + outwards * np.where(flat, rise, 0.0)
+        sides = (foot, top) if outwards > 0 else (top, foot)
+        for side, new in zip((0, 2), sides, strict=True):
+            shapes[side][..., end] = np.where(flat, new, shapes[side][..., end])
+        shapes.middle[..., end] = np.where(flat, foot, shapes.middle[..., end])
+        shapes.corner[..., end] = corner if outwards > 0 else 1 - corner
 
 
 def _lean(left: FloatArray, right: FloatArray, layout: CellLayout) -> None:

@@ -87,7 +87,7 @@ class _Part:
 
 
 def _known(result: AuditResult) -> list[_Part]:
-    """The two parts, unless a secure sum does not hold what they need, and the whole."""
+    """The two parts, unless only sums over silos were seen, and the whole."""
     held, found = result.attribution, result.disparity
     parts = []
     if held.selection is not None and held.within is not None:

@@ -82,7 +82,7 @@ class DecompositionDisplay(Display):
 
 @dataclass(frozen=True)
 class _Terms:
-    """The terms of a result that has them; a secure sum may not hold what they need."""
+    """The terms of a result that has them; a secure sum has none."""
 
     v_mix: float
     v_bar: float

@@ -13,9 +13,6 @@ from fedparity.laws.arrays import FloatArray
 
 __all__ = ["ReadCounts", "read_counts"]
 
-_TAIL = 0.25
-"""How far from the middle of its run, as a share of its width, the records of a tail are put."""
-
 
 class ReadCounts(NamedTuple):
     """Where the records of a cell are."""
@@ -56,8 +53,7 @@ def read_counts(
     highest point of a run, and fewer in a run without a count of its own. So all others are at that
     point exactly, and those few in the middle of where they may be. Of a run that may have taken in
     what was left over nothing is known but its ends, and so of every run of weights: all its
-    records are in its middle. Where that reaches an end of the range, it is the quarter next to the
-    other records: tails are thin at their ends, and the middle would be far off.
+    records are in its middle, and estimates spread them (:mod:`fedparity.federated.merged_counts`).
 
     Parameters
     ----------
@@ -77,7 +73,7 @@ def read_counts(
     Examples
     --------
     >>> read_counts(np.array([2.0, 3.0]), [25, 30], np.array([1.0, 2.0, 3.0]), minimum=11)
-    ReadCounts(values=array([1.75, 2.  , 3.  ]), masses=array([10, 15, 30]), errors=array([0.75, 0.  , 0.  ]))
+    ReadCounts(values=array([1.5, 2. , 3. ]), masses=array([10, 15, 30]), errors=array([0.5, 0. , 0. ]))
     """
     cuts = {0, points.size, *np.searchsorted(points, thresholds, side="left").tolist()}
     runs = _runs(np.searchsorted(points, values).tolist(), counts, minimum, cuts)
@@ -88,8 +84,7 @@ def read_counts(
     ]
     lows, highs, masses = (np.array(column) for column in zip(*found, strict=True))
     low, width = points[lows], points[highs] - points[lows]
-    share = 0.5 + _TAIL * ((lows == 0).astype(float) - (highs == points.size - 1))
-    return ReadCounts(low + share * width, masses, np.maximum(share, 1 - share) * width)
+    return ReadCounts(low + width / 2, masses, width / 2)
 
 
 def _runs(

@@ -69,11 +69,22 @@ class Grid:
         *,
         bins: int | None = None,
         edges: Sequence[float] | None = None,
+        thresholds: Sequence[float] = (),
     ) -> Grid:
-        """Return the grid with these inner ``edges``, or with ``bins`` of equal width."""
+        """Return the grid with these inner ``edges``, or with ``bins`` of equal width.
+
+        Of equal bins the edges nearest to the ``thresholds`` are moved onto them, so that no bin
+        holds scores on both sides of one.
+
+        Examples
+        --------
+        >>> Grid.of((0.0, 1.0), bins=4, thresholds=[0.6]).edges
+        array([0.25, 0.6 , 0.75])
+        """
         low, high = score_range
         if edges is None:
-            edges = np.linspace(low, high, (bins or 1) + 1)[1:-1].tolist()
+            equal = np.linspace(low, high, (bins or 1) + 1)[1:-1].tolist()
+            edges = _moved(equal, [score for score in thresholds if low < score < high])
         return cls(np.array(edges, dtype=np.float64), float(low), float(high))
 
     @classmethod
@@ -83,11 +94,13 @@ class Grid:
         *,
         bins: int | None = None,
         edges: Sequence[float] | None = None,
+        thresholds: Sequence[float] = (),
     ) -> Grid:
         """Return the grid of scores that can only be ``points``, which increase.
 
         A bin is one point where ``bins`` are as many or absent. Fewer ``bins`` hold runs of whole
-        points, nearly as many in each. ``edges`` say instead between which points bins meet.
+        points, nearly as many in each, and none on both sides of a threshold. ``edges`` say
+        instead between which points bins meet.
         They are moved halfway, so that no rounding of a score decides where it is counted.
 
         Examples
@@ -103,6 +116,9 @@ class Grid:
         else:
             held = min(bins or scores.size, scores.size)
             cuts = np.arange(1, held) * scores.size // held
+            firsts = np.unique(np.searchsorted(scores, thresholds))
+            inside = firsts[(firsts > 0) & (firsts < scores.size)]
+            cuts = np.array(_moved(cuts.tolist(), inside.tolist()), dtype=np.int64)
         halfway = scores[cuts - 1] + (scores[cuts] - scores[cuts - 1]) / 2
         return cls(halfway, float(scores[0]), float(scores[-1]), scores)
 
@@ -146,6 +162,22 @@ class Grid:
     def positions(self, scores: FloatArray) -> npt.NDArray[np.int64]:
         """Return the bin of each score: the number of edges that are not above it."""
         return np.searchsorted(self.edges, scores, side="right")
+
+    def first_from(self, score: float) -> int | None:
+        """Return the first bin of scores at or above this one; None if a bin has some on both sides.
+
+        Examples
+        --------
+        >>> grid = Grid.of((0.0, 1.0), bins=4)
+        >>> grid.first_from(0.5), grid.first_from(0.6), Grid.of_points([1.0, 2.0]).first_from(1.5)
+        (2, None, 1)
+        """
+        first = int(np.searchsorted(self.lowest, score))
+        if self.points is None:
+            meets = first < self.bins and bool(self.lowest[first] == score)
+        else:
+            meets = bool(self.highest[first - 1] < score)
+        return first if meets or first == 0 else None
 
     def between(self, scores: FloatArray) -> npt.NDArray[np.bool_]:
         """Return whether each score of the range lies between points, so that it cannot be one."""
@@ -213,6 +245,15 @@ class CDFPieces(NamedTuple):
     """What they are at the lower end of each piece (last axis)."""
     right: FloatArray
     """What they rise to at its upper end; the same where they are constant."""
+
+
+def _moved(edges: Sequence[float], onto: Sequence[float]) -> list[float]:
+    """The edges, the nearest ones moved onto these scores; as many as before, if they suffice."""
+    left = list(edges)
+    for score in onto:
+        if left:
+            left.remove(min(left, key=lambda edge: abs(edge - score)))
+    return sorted((*left, *onto))
 
 
 def running_shares(masses: FloatArray) -> FloatArray:

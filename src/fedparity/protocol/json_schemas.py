@@ -8,7 +8,7 @@ from fedparity.errors import OptionError
 
 __all__ = ["SCHEMAS", "schema"]
 
-_SECURE = ("keys", "shares", "masked", "request", "consent", "unmask")
+_SECURE = ("keys", "shares", "mask", "request", "consent", "unmask")
 SCHEMAS = {
     "plan": "plan-1.json",
     "sketch": "sketch-1.json",
@@ -20,7 +20,7 @@ SCHEMAS = {
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a ``plan``, a ``sketch`` or an ``audit``.
 
-    And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-masked``,
+    And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-mask``,
     ``secure-request``, ``secure-consent`` and ``secure-unmask``.
 
     A document that a schema refuses is not valid. One that it accepts may still be refused: a

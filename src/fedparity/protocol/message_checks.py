@@ -191,7 +191,11 @@ def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
     """
     total = cell.count or 0
     each = 1.0 if cell.effective is None else (cell.effective + 1) / total
-    stated = [number for number in cell.above if number is not None]
+    places: Sequence[float] = plan.thresholds
+    if plan.score_step is not None:  # no score lies between thresholds of the same gap
+        places = np.searchsorted(plan.score_points, plan.thresholds).tolist()
+    told = dict.fromkeys(zip(places, cell.above, strict=True))
+    stated = [number for _, number in told if number is not None]
     least = plan.disclosure.minimum_cell
     if stated and least > 1 and _below(min(-np.diff([total, *stated, 0])) * each, least):
         raise MessageError.below_minimum(silo, cell.group, least)

@@ -236,15 +236,20 @@ class Plan:
     def grid(self) -> Grid:
         """The bins of the histograms that silos count in a privacy mode.
 
-        Where scores lie on a grid, bins meet halfway between two of them, and each holds as many
-        as the others, or one more.
+        No bin has scores on both sides of a threshold of the plan. Where scores lie on a grid, bins
+        meet halfway between two of them, and each holds about as many as the others.
         """
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
+        bins: dict[str, Any] = {
+            "bins": terms.bins,
+            "edges": terms.edges,
+            "thresholds": self.thresholds,
+        }
         if self.score_step is not None:
-            return Grid.of_points(self.score_points, bins=terms.bins, edges=terms.edges)
-        return Grid.of(self.score_range, bins=terms.bins, edges=terms.edges)
+            return Grid.of_points(self.score_points, **bins)
+        return Grid.of(self.score_range, **bins)
 
     @property
     def guarantee(self) -> dict[str, Any]:

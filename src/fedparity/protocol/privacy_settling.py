@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from fedparity.privacy.bin_rule import (
 )
 from fedparity.privacy.rounding import score_points, whole_steps
 from fedparity.protocol.plan_fields import MOST_POINTS, MOST_VALUES
-from fedparity.protocol.privacy_terms import PrivacyTerms
+from fedparity.protocol.privacy_terms import MOST_SILOS, PrivacyTerms
 
 __all__ = ["TermMistake", "settle_terms"]
 
@@ -40,6 +40,7 @@ def settle_terms(
     groups: int,
     score_range: tuple[float, float] | None,
     score_step: float | None = None,
+    thresholds: Sequence[float] = (),
 ) -> tuple[PrivacyTerms, list[TermMistake]]:
     """Return the terms with every default stated, and all that is wrong with them.
 
@@ -53,6 +54,8 @@ def settle_terms(
         None where the plan's is not valid, so that nothing can be compared with it.
     score_step : float, optional
         Where scores lie on a public grid, every bin holds points of it, and whole ones.
+    thresholds : sequence of float
+        No bin may hold scores on both sides of one: they cost no further count, and no epsilon.
 
     Examples
     --------
@@ -69,12 +72,29 @@ def settle_terms(
     if mistakes:
         return terms, mistakes
     points = _points(score_range, score_step)
-    settled = _with_defaults(terms, silos, points)
+    inside = _inside(thresholds, score_range, points)
+    settled = _with_defaults(terms, silos, points, len(inside) + 1)
     of_points = () if points is None else _point_mistakes(settled, points)
+    of_bins = of_points or [*_grid_mistakes(settled, groups, score_range)]
     return settled, [
-        *_threshold_mistakes(settled, silos),
-        *(of_points or _grid_mistakes(settled, groups, score_range)),
+        *_quorum_mistakes(settled, silos),
+        *(of_bins or _threshold_mistakes(settled, inside, points)),
     ]
+
+
+def _inside(
+    thresholds: Sequence[float],
+    score_range: tuple[float, float] | None,
+    points: FloatArray | None,
+) -> list[float]:
+    """The thresholds at which bins must meet; of those between the same two points, the first."""
+    if score_range is None:
+        return []
+    low, high = score_range
+    if points is None:
+        return [score for score in thresholds if low < score < high]
+    gaps = {int(np.searchsorted(points, score)): score for score in reversed(thresholds)}
+    return sorted(score for gap, score in gaps.items() if 0 < gap < points.size)
 
 
 def _points(score_range: tuple[float, float] | None, step: float | None) -> FloatArray | None:
@@ -88,7 +108,7 @@ def _points(score_range: tuple[float, float] | None, step: float | None) -> Floa
 
 
 def _with_defaults(
-    terms: PrivacyTerms, silos: int | None, points: FloatArray | None
+    terms: PrivacyTerms, silos: int | None, points: FloatArray | None, fewest: int
 ) -> PrivacyTerms:
     if terms.noisy:
         terms = replace(terms, budget=terms.budget or terms.epsilon)
@@ -101,6 +121,8 @@ def _with_defaults(
     bins = _bins(terms, silos or 1)
     if points is not None and terms.bins is None and terms.edges is None:
         bins = bins_of_points(points.size, bins)
+    if terms.bins is None and terms.edges is None:
+        bins = max(bins, fewest)
     return replace(terms, bins=bins)
 
 
@@ -143,6 +165,10 @@ def _sum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistak
         problem = f"{mode} needs a roster of {_FEWEST_SILOS} silos or more."
         fix = 'list them: silos = ["aurora", "bayside", "court"].'
         yield TermMistake("mode", PlanError(problem, fix=fix))
+    if terms.secure and (silos or 0) > MOST_SILOS:
+        problem = f"{mode} adds up at most {MOST_SILOS:,} silos: every two of them agree on a key."
+        fix = "let silos of one owner answer as one, or write several plans."
+        yield TermMistake("mode", PlanError(problem, fix=fix))
     if not terms.secure and terms.threshold is not None:
         problem = f"{mode} opens no sum, so it has no threshold."
         yield TermMistake("threshold", PlanError(problem, fix="remove threshold."))
@@ -157,11 +183,18 @@ def _sum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistak
         )
 
 
-def _threshold_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+def _quorum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+    """Of t and d: 2t - d silos together with the auditor open another's numbers."""
     if terms.threshold is None or silos is None:
         return
-    if not silos < 2 * terms.threshold <= 2 * silos:
-        problem = f"the threshold must be more than half of the {silos:,} silos, and at most all."
+    if not 2 * silos < 3 * terms.threshold <= 3 * silos:
+        problem = (
+            f"the threshold must be more than two thirds of the {silos:,} silos, and at most all: "
+            f"with {terms.threshold:,} an auditor needs the help of "
+            f"{max(0, 2 * terms.threshold - silos):,} silos to see another's numbers."
+        )
+        if terms.threshold > silos:
+            problem = f"the threshold is more than the {silos:,} silos there are."
         fix = f"set threshold to {2 * silos // 3 + 1}, or leave it out."
         yield TermMistake("threshold", PlanError(problem, fix=fix))
     elif terms.honest is not None and terms.honest > terms.threshold:
@@ -208,6 +241,23 @@ def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[TermMistake
     problem = "the edges must lie between scores that there can be, no two in the same gap."
     fix = "move each edge halfway between two neighbouring scores, or leave edges out."
     return [TermMistake("edges", PlanError(problem, fix=fix))]
+
+
+def _threshold_mistakes(
+    terms: PrivacyTerms, thresholds: Sequence[float], points: FloatArray | None
+) -> Iterator[TermMistake]:
+    if terms.edges is None:
+        if len(thresholds) >= (terms.bins or 0):
+            problem = f"{len(thresholds):,} thresholds need {len(thresholds) + 1:,} bins or more."
+            yield TermMistake("bins", PlanError(problem, fix="raise bins, or leave it out."))
+        return
+    edges, at = np.array(terms.edges), np.array(thresholds)
+    if points is not None:
+        edges, at = np.searchsorted(points, edges), np.searchsorted(points, at)
+    missing = [score for score, met in zip(thresholds, np.isin(at, edges), strict=True) if not met]
+    if missing:
+        problem = f"bins must meet at the plan's thresholds, and no edge is at {missing[0]:g}."
+        yield TermMistake("edges", PlanError(problem, fix="add the thresholds to the edges."))
 
 
 def _distinct(bins: int, low: float, high: float) -> bool:

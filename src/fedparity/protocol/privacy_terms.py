@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from fedparity.errors import PlanError
 from fedparity.protocol.plan_fields import as_number, one_of, positive, whole
 
-__all__ = ["PRIVACY_KEYS", "UNIT", "Dose", "PrivacyMode", "PrivacyTerms"]
+__all__ = ["MOST_SILOS", "PRIVACY_KEYS", "UNIT", "Dose", "PrivacyMode", "PrivacyTerms"]
 
 PrivacyMode: TypeAlias = Literal["dp", "secure", "secure+dp"]
 """``dp``: noise in each silo; ``secure``: only sums over silos; ``secure+dp``: both."""
@@ -22,7 +22,8 @@ UNIT = "one record, add or remove"
 
 _MOST_RECORDS = 10**12
 _MOST_BINS = 4096
-_MOST_SILOS = 100_000
+MOST_SILOS = 1000
+"""Of a secure sum: every two of them agree on a key."""
 
 
 def _edges(value: object) -> tuple[float, ...]:
@@ -48,9 +49,9 @@ PRIVACY_KEYS: Mapping[str, Callable[[object], Any]] = {
     "edges": _edges,
     "records": whole("records", 1, _MOST_RECORDS, 10_000),
     "budget": positive("budget", 1.0),
-    "threshold": whole("threshold", 2, _MOST_SILOS, 3),
+    "threshold": whole("threshold", 2, MOST_SILOS, 3),
     "dose": one_of("dose", *get_args(Dose)),
-    "honest": whole("honest", 1, _MOST_SILOS, 3),
+    "honest": whole("honest", 1, MOST_SILOS, 3),
 }
 """The check of each key of the table, in the order in which it is written."""
 
@@ -76,7 +77,7 @@ class PrivacyTerms:
     budget : float, optional
         The loss that all releases of a silo from one data set may cost together; epsilon if absent.
     threshold : int, optional
-        Silos whose shares are needed to open a secure sum; more than two thirds if absent.
+        Silos whose shares are needed to open a secure sum: more than two thirds of them.
     dose : "full" or "split", optional
         Of the noise inside a secure sum; full if absent.
     honest : int, optional

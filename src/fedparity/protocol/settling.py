@@ -14,6 +14,7 @@ from fedparity.protocol.plan_fields import EXAMPLES, SCALARS, as_whole
 from fedparity.protocol.privacy_settling import settle_terms
 from fedparity.protocol.privacy_terms import PRIVACY_KEYS, PrivacyTerms
 from fedparity.protocol.score_settling import settle_scores
+from fedparity.protocol.weak_keys import height_of, is_weak
 
 __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 
@@ -136,7 +137,18 @@ def _privacy(table: Mapping[str, Any], problems: list[Problem]) -> PrivacyTerms 
 
 
 def _keys(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[str]:
-    return _by_silo("keys", table, _public_key, problems)
+    settled = _by_silo("keys", table, _public_key, problems)
+    owners: dict[int, str] = {}
+    for silo, text in settled.items():
+        owner = owners.setdefault(height_of(decode_base64(text, _KEY_BYTES) or b""), silo)
+        if owner != silo:
+            error = PlanError(
+                f"silos {owner!r} and {silo!r} have the same public key, so that one could sign for "
+                "the other.",
+                fix="run fedparity keygen in each silo, and copy what each of them prints.",
+            )
+            problems.append(Problem(("keys", silo), error))
+    return settled
 
 
 def _totals(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[int]:
@@ -161,13 +173,12 @@ def _by_silo(
 
 
 def _public_key(value: object) -> str:
-    if not isinstance(value, str) or decode_base64(value, _KEY_BYTES) is None:
-        raise PlanError.wrong(
-            "a public key",
-            "the base64 text of 32 bytes",
-            value,
-            fix="copy the key that fedparity keygen printed in the silo.",
-        )
+    key = decode_base64(value, _KEY_BYTES) if isinstance(value, str) else None
+    fix = "copy the key that fedparity keygen printed in the silo."
+    if key is None:
+        raise PlanError.wrong("a public key", "the base64 text of 32 bytes", value, fix=fix)
+    if is_weak(key):
+        raise PlanError("a public key is one under which anybody could sign.", fix=fix)
     return str(value)
 
 
@@ -214,6 +225,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         groups=len(settled.get("groups", ())),
         score_range=settled.get("score_range"),
         score_step=settled.get("score_step"),
+        thresholds=settled.get("thresholds", ()),
     )
     return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
 

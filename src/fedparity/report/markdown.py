@@ -7,7 +7,7 @@ from fedparity.report.escaping import code, plain, table
 from fedparity.report.magnitudes import READING_MAGNITUDES, magnitude_columns
 from fedparity.report.numbers import percent
 from fedparity.report.sentences.accuracy import explain_accuracy
-from fedparity.report.sentences.alone import READING_SILOS, seen_alone
+from fedparity.report.sentences.alone import READING_SILOS, seen_alone, summed_silos
 from fedparity.report.sentences.answers import how_certain, how_large, size
 from fedparity.report.sentences.missing import left_out, what_weakens
 from fedparity.report.sentences.naming import counted_in
@@ -134,6 +134,8 @@ def _answers(result: AuditResult) -> list[str]:
 def _silos(result: AuditResult) -> list[list[str]]:
     count = len(result.silos)
     title = f"Silos ({count:,})"
+    if summed := summed_silos(result):
+        return [[f"### {title}"], [plain(summed)]]
     left_out = count - _SHOWN
     after = [READING_SILOS]
     if left_out > 0:

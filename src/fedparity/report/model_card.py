@@ -121,8 +121,8 @@ def _sizes(result: AuditResult) -> Iterator[dict[str, Any]]:
         ("disparity-selection", "Selection between silos", "selection"),
         ("disparity-within", "Within silos", "within"),
     ):
-        interval = getattr(parts.intervals, field)
-        yield _metric(kind, name, getattr(parts, field), interval=interval)
+        if (part := getattr(parts, field)) is not None:
+            yield _metric(kind, name, part, interval=getattr(parts.intervals, field))
 
 
 def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:

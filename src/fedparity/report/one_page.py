@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -43,7 +44,7 @@ def pdf_report(result: AuditResult) -> bytes:
     style = files("fedparity.report.sheet").joinpath("sheet.css").read_text("utf-8")
     pages = (sheet_html(result, figures, style=style, room=room) for room in _ROOMS)
     digest = hashlib.sha256(result.to_json().encode()).digest()
-    with _quiet():
+    with _quiet(), _without_clock():
         document = next(filter(_is_one_page, map(_rendered, pages)))
         data: bytes = document.write_pdf(pdf_identifier=digest[:16], pdf_tags=True)
     return data
@@ -62,6 +63,18 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.removeFilter(_is_news)
+
+
+@contextmanager
+def _without_clock() -> Iterator[None]:
+    """With one time of writing for all fonts: fontTools, which cuts them where HarfBuzz cannot, states it."""
+    before = os.environ.get("SOURCE_DATE_EPOCH")
+    os.environ["SOURCE_DATE_EPOCH"] = before or "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SOURCE_DATE_EPOCH"]
 
 
 def _is_news(record: logging.LogRecord) -> bool:

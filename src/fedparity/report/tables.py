@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from fedparity.auditing.parts import SiloResult, as_json
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.intervals import Interval
 from fedparity.report.magnitudes import magnitudes
 from fedparity.report.numbers import amount, number, percent, percents, span
 from fedparity.report.pointers import looked_up
@@ -66,20 +65,21 @@ def measures(result: AuditResult) -> list[Measure]:
             span(mixing.interval),
             often,
         ),
-        _part("Selection between silos", parts.selection, parts.intervals.selection, often),
-        _part("Within silos", parts.within, parts.intervals.within, often),
-        Measure("V_mix", optional(terms.v_mix), "", "mixture discrepancy"),
-        Measure("V_bar", optional(terms.v_bar), "", "disparity of the centers"),
     ]
+    for name, part, ends in (
+        ("Selection between silos", parts.selection, parts.intervals.selection),
+        ("Within silos", parts.within, parts.intervals.within),
+    ):
+        if part is not None and ends is not None:
+            rows.append(Measure(name, number(part), span(ends), often))
+    if terms.v_mix is not None and terms.v_bar is not None:
+        rows += [
+            Measure("V_mix", number(terms.v_mix), "", "mixture discrepancy"),
+            Measure("V_bar", number(terms.v_bar), "", "disparity of the centers"),
+        ]
     if terms.remainder is not None:
         rows.append(Measure("R", number(terms.remainder), "", "interaction of the two"))
     return rows
-
-
-def _part(name: str, value: float | None, ends: Interval | None, often: str) -> Measure:
-    if ends is None:  # a secure sum: the silos were not seen, so nothing could be redrawn
-        return Measure(name, optional(value), NOTHING, "silos not seen")
-    return Measure(name, optional(value), span(ends), often)
 
 
 def group_rows(result: AuditResult) -> list[list[str]]:

@@ -179,7 +179,7 @@ def test_a_server_that_does_not_answer_ends_with_the_code_for_networks():
 
 def test_a_secure_sum_counts_a_database_as_it_counts_a_file(folder):
     """With an address from a file there is no DATA: all that follows the plan are messages."""
-    plan(privacy={"mode": "secure", "bins": 16, "threshold": 2}).write(folder / "secure.toml")
+    plan(privacy={"mode": "secure", "bins": 16}).write(folder / "secure.toml")
     (folder / "clinic.url").write_text("sqlite:///clinic.db")
     (folder / "clinic.url").chmod(0o600)
     mask = ("secure", "mask", "secure.toml")

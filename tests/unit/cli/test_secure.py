@@ -4,14 +4,24 @@ import csv
 import json
 import os
 import stat
+from dataclasses import replace
 
 import pytest
-from tests.unit.cli.samples import SILOS, plan, run, table
+from tests.unit.cli import samples
+from tests.unit.cli.samples import run, table
 
+from fedparity.cli.secure_mask_text import dry_run_text
 from fedparity.protocol.secure.messages import UnmaskRequest
 from fedparity.protocol.secure.reading import read_round
+from fedparity.protocol.signature import generate_key, public_text
 
-SECURE = {"mode": "secure", "bins": 16, "threshold": 2}
+SILOS = ("east", *samples.SILOS)
+SECURE = {"mode": "secure", "bins": 16, "threshold": 3}
+
+
+def plan(**options):
+    """The plan of the samples, of four silos."""
+    return samples.plan(**{"silos": SILOS, **options})
 
 
 def write_table(path, seed):
@@ -75,13 +85,13 @@ def test_a_whole_round_ends_in_an_answer():
 
     done = ok("audit", "plan.toml", "inbox", "--redraws", "50")
 
-    assert "not seen: secure sum" in done.stdout
+    assert "Only their sums were seen: east, north" in done.stdout
     assert "above the review" in done.stdout
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_silo_that_drops_out_is_named():
-    opened("north", "west")
+    opened("east", "north", "west")
 
     done = ok("audit", "plan.toml", "inbox", "--redraws", "50", "--json")
 
@@ -111,7 +121,7 @@ def test_keys_are_not_made_twice_in_one_file():
 
 @pytest.mark.usefixtures("folder")
 def test_a_plan_without_keys_is_warned_about():
-    assert "whoever carries the messages could replace keys" in step("keys", "north").stderr
+    assert "whoever carries the messages could put keys in between" in step("keys", "north").stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -121,7 +131,7 @@ def test_shares_wait_for_all_keys():
     done = step("shares", "north", "inbox")
 
     assert done.exit_code == 3
-    assert "keys of 2 silos are missing: 'south', 'west'" in done.stderr
+    assert "keys of 3 silos are missing: 'east', 'south', 'west'" in done.stderr
 
 
 def test_a_second_vector_is_refused_and_the_first_can_be_written_again(folder):
@@ -140,10 +150,10 @@ def test_a_second_vector_is_refused_and_the_first_can_be_written_again(folder):
 
 
 def test_the_same_data_under_another_roster_are_refused(folder):
-    """Three silos, then four: the ledger refuses, unless the data are said to be others."""
+    """Four silos, then five: the ledger refuses, unless the data are said to be others."""
     uploaded("north")
-    four = (*SILOS, "east")
-    plan(privacy={**SECURE, "threshold": 3}, silos=four).write("plan.toml", force=True)
+    five = (*SILOS, "shore")
+    plan(privacy={**SECURE, "threshold": 4}, silos=five).write("plan.toml", force=True)
     (folder / "second").mkdir()
 
     def second(name, silo, *arguments):
@@ -151,9 +161,9 @@ def test_the_same_data_under_another_roster_are_refused(folder):
         options = ("--silo", silo, "--state", state, "-o", out)
         return run("secure", name, "plan.toml", *arguments, *options)
 
-    for silo in four:
+    for silo in five:
         assert second("keys", silo).exit_code == 0
-    for silo in four:
+    for silo in five:
         assert second("shares", silo, "second").exit_code == 0
     refused = second("mask", "north", "north.csv", "second")
     named = second("mask", "north", "north.csv", "second", "--dataset", "2027")
@@ -170,7 +180,7 @@ def test_a_dry_run_writes_nothing_and_says_what_is_summed():
     assert "each hidden by masks" in done.stdout
     assert "No noise is added" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-    assert not os.path.lexists("north.masked.json")
+    assert not os.path.lexists("north.mask.json")
     assert not os.path.lexists("ledger.jsonl")
 
 
@@ -181,7 +191,7 @@ def test_a_request_needs_the_threshold():
     done = run("secure", "request", "plan.toml", "inbox")
 
     assert done.exit_code == 3
-    assert "1 masked vectors came, but 2 are needed" in done.stderr
+    assert "1 masked vectors came, but 3 are needed" in done.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -215,7 +225,7 @@ def test_too_few_answers_open_nothing():
 def test_verify_says_where_the_round_stands():
     shared()
     waiting = ok("verify", "plan.toml", "inbox")
-    uploaded_only = "waiting for masked"
+    uploaded_only = "waiting for mask"
     assert uploaded_only in " ".join(waiting.stdout.split())
 
     for silo in SILOS:
@@ -223,7 +233,7 @@ def test_verify_says_where_the_round_stands():
     found = json.loads(ok("verify", "plan.toml", "inbox", "--json").stdout)
     assert found["round"]["waiting"] == "request"
     assert found["valid"]
-    assert len(found["messages"]) == 9
+    assert len(found["messages"]) == 3 * len(SILOS)
 
 
 def test_verify_refuses_a_changed_file(folder):
@@ -297,9 +307,9 @@ def test_with_keys_every_step_is_signed_and_consent_comes_before_unmask():
     ok("secure", "request", "plan.toml", "inbox", "-o", "inbox/request.json")
 
     early = step("unmask", "north", "inbox", sign="north.key")
-    for silo in ("north", "south"):
+    for silo in ("east", "north", "south"):
         assert step("consent", silo, "inbox", sign=f"{silo}.key").exit_code == 0
-    for silo in ("north", "south"):
+    for silo in ("east", "north", "south"):
         assert step("unmask", silo, "inbox", sign=f"{silo}.key").exit_code == 0
 
     assert early.exit_code == 4
@@ -329,20 +339,31 @@ def test_what_was_written_is_printed_as_json():
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({}, "what it comes from, but nothing of a single silo"),
-        (
-            {"order": 1},
-            "what it comes from (without V_mix and V_bar), but nothing of a single silo",
-        ),
-        (
-            {"privacy": {"mode": "secure+dp", "epsilon": 1.0, "dose": "split"}},
-            "but neither what it comes from nor anything of a single silo",
-        ),
-    ],
+    "changes",
+    [{}, {"order": 1}, {"privacy": {"mode": "secure+dp", "epsilon": 1.0, "dose": "split"}}],
 )
-def test_a_plan_says_before_what_a_secure_sum_cannot_tell(folder, changes, words):
+def test_a_plan_says_before_what_a_secure_sum_cannot_tell(folder, changes):
     plan(**{"privacy": SECURE, **changes}).write(folder / "shown.toml")
 
-    assert words in " ".join(ok("plan", "show", "shown.toml").stdout.split())
+    shown = " ".join(ok("plan", "show", "shown.toml").stdout.split())
+
+    assert "but neither what it comes from nor anything of a single silo" in shown
+
+
+@pytest.mark.parametrize(("silos", "threshold"), [(3, 3), (4, 3), (7, 5), (10, 7), (10, 9)])
+def test_a_plan_and_a_dry_run_say_how_many_silos_could_open_another(folder, silos, threshold):
+    """2t - d with the auditor; all others can always subtract. Without keys, whoever relays."""
+    names = (*SILOS, *(f"silo {number}" for number in range(6)))[:silos]
+    made = plan(privacy={**SECURE, "threshold": threshold}, silos=names)
+    keyed = replace(made, keys={name: public_text(generate_key()) for name in names})
+    opening = min(2 * threshold - silos, silos - 1)
+
+    for each in (made, keyed):
+        each.write(folder / "shown.toml", force=True)
+        shown = ok("plan", "show", "shown.toml").stdout
+        for text in (shown, dry_run_text(each, "east")):
+            words = " ".join(text.split())
+
+            assert f"{opening} or more of the other silos together with the auditor" in words
+            relayed = "whoever carries the messages could put keys in between"
+            assert (relayed in words) == (each is made)

@@ -1,6 +1,7 @@
 """A result that its auditor signed is read as it was signed, or not at all."""
 
 import json
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,19 @@ def test_rates_that_are_added_need_a_new_signature():
 )
 def test_what_is_asked_for_must_be_clear(arguments):
     assert run("verify", *arguments).exit_code == 2
+
+
+def test_a_key_that_protects_nothing_vouches_for_nothing(folder):
+    """Under the key of the neutral point, the signature of that point and of zero fits every text."""
+    document = audited("--sign", "auditor.key")
+    neutral = bytes([1]) + bytes(31)
+    document["signature"] = {
+        "key": b64encode(neutral).decode(),
+        "value": b64encode(neutral + bytes(32)).decode(),
+    }
+    (folder / "result.json").write_text(json.dumps(document), encoding="utf-8")
+
+    done = run("verify", "--result", "result.json")
+
+    assert done.exit_code == 3
+    assert "anybody can sign" in done.stderr or "does not fit" in done.stderr

@@ -16,6 +16,7 @@ from tests.engine_harness import (
 import fedparity as fp
 from fedparity.engines.remote.simulated import simulated_settings
 from fedparity.engines.remote.simulating import ALLOWED
+from fedparity.protocol.signature import generate_key, public_text
 
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
@@ -163,7 +164,7 @@ def test_a_node_with_settings_reads_its_own_data_beside_a_position(tmp_path):
 
 def test_signatures_cannot_be_simulated(tmp_path):
     """No silo of a simulation has a key; the error says so rather than giving a number."""
-    plan = some_plan(keys=dict.fromkeys(SILOS, "A" * 43 + "="))
+    plan = some_plan(keys={silo: public_text(generate_key()) for silo in SILOS})
 
     with pytest.raises(fp.MissingSiloError, match="not valid"):
         simulated(tmp_path, plan)

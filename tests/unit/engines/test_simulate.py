@@ -6,8 +6,7 @@ import pytest
 import fedparity as fp
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.privacy.disclosure import Disclosure
-
-KEY = "A" * 43 + "="
+from fedparity.protocol.signature import generate_key, public_text
 
 
 def table(**columns):
@@ -137,7 +136,7 @@ def test_a_silo_of_the_roster_that_the_table_lacks_is_missing():
 
 
 def test_keys_of_a_plan_are_left_out_and_the_result_says_so():
-    plan = plan_of(keys={"north": KEY, "south": KEY})
+    plan = plan_of(keys={"north": public_text(generate_key())})
 
     found = under_plan(table(), plan)
 

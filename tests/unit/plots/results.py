@@ -113,7 +113,10 @@ SHAPES = {
     "few values": lambda: make_result(steps=5),
     "equal scores": make_equal,
     "a secure sum": make_summed,
-    "huge scores": lambda: make_result(scale=1e120, sketch="quantile", estimator="grid"),
+    "huge scores": lambda: make_result(scale=1e120),
+    "huge scores, quantiles": lambda: make_result(
+        scale=1e120, sketch="quantile", estimator="grid"
+    ),
     "tiny scores": lambda: make_result(scale=1e-140),
     "hard names": lambda: make_result(names=HARD_NAME, groups=("$a_1$", "<b>&", "c" * 200)),
 }

@@ -55,17 +55,17 @@ def test_a_large_count_is_where_it_is_in_spite_of_a_few_others():
     read = read_counts(merged.values, merged.counts, POINTS, minimum=11)
 
     assert merged.counts == (409, None)
-    assert read.values.tolist() == [1.75, 2.0, 4.0]
+    assert read.values.tolist() == [1.5, 2.0, 6.0]
     assert read.masses.tolist() == [10, 389, 10]
-    assert read.errors.tolist() == [0.75, 0.0, 6.0]
+    assert read.errors.tolist() == [0.5, 0.0, 4.0]
 
 
 def test_of_a_run_that_may_have_taken_in_the_rest_nothing_is_known_but_its_ends():
     read = read_counts(np.array([3.0, 6.0, 10.0]), [12, 18, 20], POINTS, minimum=11)
 
-    assert read.values.tolist() == [2.5, 3.0, 5.0, 6.0, 7.75]
+    assert read.values.tolist() == [2.0, 3.0, 5.0, 6.0, 8.5]
     assert read.masses.tolist() == [10, 2, 10, 8, 20]
-    assert read.errors.tolist() == [1.5, 0.0, 1.0, 0.0, 2.25]
+    assert read.errors.tolist() == [1.0, 0.0, 1.0, 0.0, 1.5]
 
 
 def test_a_single_run_is_read_in_its_middle():
@@ -79,9 +79,9 @@ def test_weights_are_read_in_the_middle_of_their_runs():
         np.array([3.0, 7.0, 10.0]), [12.5, 40.0, None], POINTS, minimum=11, weighted=True
     )
 
-    assert read.values.tolist() == [2.5, 5.5]
+    assert read.values.tolist() == [2.0, 7.0]
     assert read.masses.tolist() == [12.5, 40.0]
-    assert read.errors.tolist() == [1.5, 4.5]
+    assert read.errors.tolist() == [1.0, 3.0]
 
 
 def test_without_rules_every_count_is_where_it_says():

@@ -6,9 +6,12 @@ from functools import partial
 import numpy as np
 import opendp.prelude as dp
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import fedparity as fp
 from fedparity.privacy.histograms import Grid, GridTally, grid_counts, grid_quantiles
+from fedparity.privacy.rounding import score_points
 from fedparity.sketches.records import ArrayRecords, Batch, Faults
 
 UNIT = Grid.of((0.0, 1.0), bins=8)
@@ -163,3 +166,31 @@ def test_a_law_of_bins_has_their_mean():
     values = grid_quantiles(np.array([[1.0, 3.0]]), Grid.of((0.0, 1.0), bins=2), levels)
 
     assert values.mean() == pytest.approx(0.25 * 0.25 + 0.75 * 0.75)
+
+
+@given(
+    st.integers(4, 40),
+    st.sets(st.sampled_from([0.05, 0.25, 0.3, 0.301, 0.5, 0.95, 1.0]), max_size=3),
+    st.sampled_from([None, 0.05, 0.001]),
+    st.lists(st.integers(0, 1000), min_size=1, max_size=50),
+)
+def test_no_bin_has_scores_on_both_sides_of_a_threshold(bins, thresholds, step, places):
+    """Counts from the first bin on are the records at or above; there are as many bins as asked for."""
+    points = None if step is None else score_points((0.0, 1.0), step)
+    scores = np.array(places) / 1000
+    if points is not None:
+        scores = points[np.abs(points[:, None] - scores).argmin(axis=0)]
+        bins = min(bins, points.size)
+        grid = Grid.of_points(points, bins=bins, thresholds=sorted(thresholds))
+    else:
+        grid = Grid.of((0.0, 1.0), bins=bins, thresholds=sorted(thresholds))
+    counts = np.bincount(grid.positions(scores), minlength=grid.bins)
+
+    assert grid.bins == bins
+    assert (np.diff(grid.edges) > 0).all()
+    for threshold in thresholds:
+        first = grid.first_from(threshold)
+        if first is None:  # the highest score there can be, of a score that can be any number
+            assert (threshold, step) == (1.0, None)
+        else:
+            assert counts[first:].sum() == (scores >= threshold).sum()

@@ -294,10 +294,10 @@ def test_a_cell_of_counts_says_where_its_records_are():
     cut = counted_cell().to_cell(counting())
 
     assert (cell.kind, cell.count) == ("counts", 40)
-    assert cell.values.tolist() == [1.0, 2.5, 3.0, 4.25]
+    assert cell.values.tolist() == [1.0, 2.5, 3.0, 4.5]
     assert cell.masses.tolist() == [11, 10, 5, 14]
-    assert cell.value_error.tolist() == [0.0, 0.5, 0.0, 0.75]
-    assert cut.values.tolist() == [1.0, 2.5, 4.25]
+    assert cell.value_error.tolist() == [0.0, 0.5, 0.0, 0.5]
+    assert cut.values.tolist() == [1.0, 2.5, 4.5]
     assert cut.masses.tolist() == [11, 15, 14]
     assert cut.above == {4.0: 14}
 

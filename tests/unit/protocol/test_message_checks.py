@@ -336,3 +336,20 @@ def test_messages_that_answer_are_accepted_in_any_number():
 def test_the_first_wrong_message_is_refused():
     with pytest.raises(fp.MessageError, match="'bayside' sent mean"):
         fp.check_messages(plan(), [message(), message(silo="bayside", **MEANS)])
+
+
+def test_thresholds_that_no_score_lies_between_have_the_same_count():
+    """A silo's own counts of scores at 1, 2, …: 4.5 and 5 have the same records above them."""
+    frame = {"score": [1.0] * 20 + [5.0] * 20 + [9.0] * 40, "group": ["A"] * 40 + ["B"] * 40}
+    asked = fp.Plan(
+        title="Deciles",
+        groups=("A", "B"),
+        score_range=(1, 10),
+        score_step=1,
+        thresholds=[4.5, 5.0],
+    )
+
+    sent = fp.sketch(frame, plan=asked, silo="aurora", score="score", group="group", ledger=False)
+
+    assert sent.cells[0].above == (20, 20)
+    fp.check_messages(asked, [sent])

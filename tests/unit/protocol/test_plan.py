@@ -10,7 +10,7 @@ from tests.unit.protocol.samples import plan
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
 
-KEY = "A" * 43 + "="
+KEY = "BQ" + "A" * 41 + "="
 
 FOUR = ["a", "b", "c", "d"]
 FIVE = [*FOUR, "e"]
@@ -129,6 +129,27 @@ WRONG = {
     "secure with a budget": {"silos": FOUR, "privacy": {"mode": "secure", "budget": 1}},
     "secure with a dose": {"silos": FOUR, "privacy": {"mode": "secure", "dose": "full"}},
     "half of the silos": {"silos": FOUR, "privacy": {"mode": "secure", "threshold": 2}},
+    "two thirds of the silos": {
+        "silos": [*FOUR, "e", "f"],
+        "privacy": {"mode": "secure", "threshold": 4},
+    },
+    "too many silos for a sum": {
+        "silos": [f"silo {number}" for number in range(1001)],
+        "privacy": {"mode": "secure"},
+    },
+    "more thresholds than edges": {
+        "thresholds": [0.2, 0.5],
+        "privacy": {"mode": "dp", "epsilon": 1, "bins": 2},
+    },
+    "a threshold inside a bin": {
+        "thresholds": [0.5],
+        "privacy": {"mode": "dp", "epsilon": 1, "edges": [0.25, 0.75]},
+    },
+    "a threshold inside a bin of points": {
+        "score_step": 0.1,
+        "thresholds": [0.5],
+        "privacy": {"mode": "dp", "epsilon": 1, "edges": [0.25, 0.75]},
+    },
     "more than all silos": {"silos": FOUR, "privacy": {"mode": "secure", "threshold": 5}},
     "honest with a full dose": {"silos": FOUR, "privacy": {**SUMMED, "honest": 3}},
     "more honest silos than needed": {
@@ -139,6 +160,8 @@ WRONG = {
     "a key with spaces": {"keys": {"a": KEY + " "}},
     "a key whose last bits are not zero": {"keys": {"a": "A" * 42 + "B="}},
     "a key that is a number": {"keys": {"a": 3}},
+    "a key under which anybody can sign": {"keys": {"a": "A" * 43 + "="}},
+    "one key for two silos": {"keys": {"a": KEY, "b": KEY}},
     "a key outside the roster": {"silos": ["a"], "keys": {"b": KEY}},
     "a total of zero": {"totals": {"a": 0}},
     "a total that is no number": {"totals": {"a": "900"}},

@@ -39,7 +39,7 @@ rounding = 0.005               # of the score range; the default depends on the 
 mode = "dp"                    # "dp" | "secure" | "secure+dp"
 epsilon = 1.0
 [keys]                         # optional: Ed25519 public keys, base64, by silo
-aurora = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+aurora = "BQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 """
 
 
@@ -178,7 +178,7 @@ def test_the_design_s_plan_is_valid():
     assert (read.thresholds, read.favorable) == ((5.0,), "below")
     assert (read.review_level, read.review_unit) == (0.5, "points")
     assert read.privacy == fp.PrivacyTerms(mode="dp", epsilon=1, bins=32, budget=1)
-    assert read.keys["aurora"].startswith("AAAA")
+    assert read.keys["aurora"].startswith("BQAA")
 
 
 def test_comments_spaces_and_order_do_not_change_the_digest():

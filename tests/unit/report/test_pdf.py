@@ -59,7 +59,6 @@ RESULTS = {
     "long names": lambda: LONG,
     "noise": noisy_result,
     "secure sum": summed_result,
-    "secure sum with parts": lambda: summed_result(parts=True),
     "no level": lambda: plain_result(review_level=None),
     "order 1": lambda: plain_result(order=1, sketch="mean", estimator="exact"),
 }

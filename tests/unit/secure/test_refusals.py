@@ -220,8 +220,8 @@ def test_a_vector_comes_after_the_shares():
 
 
 def test_a_vector_of_another_length_is_refused(shared):
-    with pytest.raises(SecureMessageError, match="has 5 numbers"):
-        shared.mask("aurora", VECTORS["aurora"][:5])
+    with pytest.raises(SecureMessageError, match="has 4 numbers"):
+        shared.mask("aurora", VECTORS["aurora"][:4])
 
 
 def test_a_replayed_vector_of_an_earlier_round_is_refused(uploaded):

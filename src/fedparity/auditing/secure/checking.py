@@ -27,7 +27,7 @@ __all__ = ["STEPS", "Standing", "standing"]
 STEPS: dict[str, type[RoundMessage]] = {
     "keys": SecureKeys,
     "shares": SecureShares,
-    "masked": MaskedVector,
+    "mask": MaskedVector,
     "request": UnmaskRequest,
     "consent": SecureConsent,
     "unmask": UnmaskAnswer,
@@ -90,7 +90,7 @@ def _asked(plan: Plan, inbox: Inbox) -> None:
 _CHECKS: tuple[tuple[str, Callable[[Plan, Inbox], object]], ...] = (
     ("keys", _keyed),
     ("shares", _shared),
-    ("masked", gather),
+    ("mask", gather),
     ("request", _asked),
     ("unmask", open_sum),
 )

@@ -1,6 +1,12 @@
-"""A secure sum's measures as a result: silos are named, and nothing is said of any of them."""
+"""A secure sum's measures as a result: silos are named, and nothing is said of any of them.
+
+The decomposition, the attribution and what each silo would see alone are no function of the sum, so
+they are not given; see :doc:`/decisions/0021-secure-aggregation`.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from fedparity.auditing.beyond import Beyond
 from fedparity.auditing.comparing import Comparison
@@ -33,14 +39,23 @@ NOT_SEEN = "not seen: secure sum"
 
 def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
     """Return the result of a secure audit."""
-    assessment = found.assessment
+    beyond = Beyond.of(
+        found.summed.aside,
+        seen=float(found.federation.counts.sum()),
+        score_range=plan.score_range,
+        order=plan.order,
+    )
+    disparity = found.assessment.disparity
+    assessment = replace(
+        found.assessment, disparity=replace(disparity, outer=beyond.disparity(disparity.outer))
+    )
     compared = Comparison(
         plan=plan,
         assessment=assessment,
         federation=found.federation,
         seen=found.seen,
         all=found.all,
-        beyond=Beyond.of((), seen=1.0, score_range=plan.score_range, order=plan.order),
+        beyond=beyond,
     )
     result = AuditResult(
         schema=SCHEMA,
@@ -49,15 +64,25 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
         silos_missing=opened.dropped,
         n=found.federation.counts.sum().item(),
         groups=group_results(found.federation),
-        set_aside=(),
+        set_aside=found.summed.aside,
         disparity=compared.disparity(),
         magnitudes=compared.magnitudes(),
         thresholds=(),
         tails=(),
         heterogeneity=heterogeneity_result(assessment),
         pairs=pair_results(found.pairs, assessment.pairs, found.seen.pairs),
-        decomposition=_decomposition(found),
-        attribution=_attribution(opened, found),
+        decomposition=DecompositionResult(
+            v_mix=None, v_bar=None, remainder=None, lower=None, upper=None
+        ),
+        attribution=AttributionResult(
+            selection=None,
+            within=None,
+            silos=tuple(
+                SiloInfluenceResult(silo=silo, influence=None) for silo in opened.survivors
+            ),
+            intervals=PartIntervals(selection=None, within=None),
+            stand_ins=(),
+        ),
         silos=tuple(_silo(plan, silo) for silo in opened.survivors),
         guarantee=FrozenMapping(guarantee(plan, opened)),
         warnings=sum_warnings(plan, opened, found) + assessment.warnings,
@@ -70,28 +95,6 @@ def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
         unseen=found.unseen,
     )
     return result.with_rates(thresholds=plan.thresholds)
-
-
-def _decomposition(found: Measured) -> DecompositionResult:
-    terms = found.decomposition
-    return DecompositionResult(
-        v_mix=None if terms is None else terms.v_mix,
-        v_bar=None if terms is None else terms.v_bar,
-        remainder=None if terms is None else terms.remainder,
-        lower=None if terms is None else terms.lower,
-        upper=None if terms is None else terms.upper,
-    )
-
-
-def _attribution(opened: SecureSum, found: Measured) -> AttributionResult:
-    parts = found.attribution
-    return AttributionResult(
-        selection=None if parts is None else parts.selection,
-        within=None if parts is None else parts.within,
-        silos=tuple(SiloInfluenceResult(silo=silo, influence=None) for silo in opened.survivors),
-        intervals=PartIntervals(selection=None, within=None),
-        stand_ins=(),
-    )
 
 
 def _silo(plan: Plan, silo: str) -> SiloResult:

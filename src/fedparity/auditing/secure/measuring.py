@@ -11,12 +11,9 @@ import numpy as np
 from fedparity.auditing.noisy import histogram_method, noise_warnings
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.secure.summed import Summed
-from fedparity.auditing.secure.terms import GroupLaws
 from fedparity.auditing.sizes import Sizes
 from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
-from fedparity.diagnostics.attribution import Attribution
 from fedparity.diagnostics.bootstrap import Progress
-from fedparity.diagnostics.decomposition import Decomposition
 from fedparity.diagnostics.grid_certificate import certify_grid, federation_of_bins
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
@@ -27,7 +24,6 @@ from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.secure.checks import secure_terms
 
 __all__ = ["Measured", "measure"]
 
@@ -47,8 +43,6 @@ class Measured:
     """With bounds of the raw data summed."""
     all: Sizes
     """With bounds of those of the silos that dropped out too."""
-    decomposition: Decomposition | None
-    attribution: Attribution | None
     unseen: dict[Group, float]
 
 
@@ -73,15 +67,14 @@ def measure(
     summed = Summed.of(plan, opened)
     histograms = NoisyHistograms(
         silos=(TOGETHER,),
-        groups=tuple(plan.groups),
+        groups=summed.groups,
         counts=summed.counts[None],
         grid=plan.grid,
-        noise=_noise(plan, len(opened.survivors)),
+        noise=summed.noise or _Silence(math.inf),
     )
     federation = histograms.federation()
     method = histogram_method(plan)
-    unseen = _unseen(plan, opened)
-    missing = max(unseen.values(), default=0.0)
+    unseen = dict.fromkeys(summed.groups, summed.unseen) if summed.unseen else {}
     assessment = assess_noisy(
         histograms,
         federation,
@@ -89,25 +82,24 @@ def measure(
         score_range=plan.score_range,
         confidence=confidence,
         unseen=unseen,
-        unseen_total=missing,
+        unseen_total=summed.unseen,
         redraws=redraws,
         seed=seed,
         progress=progress,
     )
-    laws = GroupLaws(histograms.masses[0], plan.grid, plan.order, plan.trim)
     bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
-    known = bounded if secure_terms(plan).noisy else _counted(plan, summed)
+    # Of exact counts nothing is uncertain but where records lie inside bins.
+    exact = federation_of_bins(summed.counts, plan.grid, summed.groups)
+    known = bounded if summed.noise else exact
     sizes = partial(Sizes.of, known, method, score_range=plan.score_range)
     seen = sizes()
     return Measured(
         summed=summed,
         federation=bounded,
         seen=seen,
-        all=sizes(unseen=unseen, unseen_total=missing) if unseen else seen,
-        assessment=_of_the_sum(plan, summed, assessment, unseen),
+        all=sizes(unseen=unseen, unseen_total=summed.unseen) if unseen else seen,
+        assessment=_of_the_sum(plan, summed, assessment),
         pairs=pairs(federation, method),
-        decomposition=laws.decomposition(summed),
-        attribution=laws.attribution(summed),
         unseen=unseen,
     )
 
@@ -115,39 +107,23 @@ def measure(
 def _bounded(
     plan: Plan, histograms: NoisyHistograms, *, confidence: float, seed: int
 ) -> Federation:
-    """The federation as bounds at a threshold read it: noise may have moved ranks."""
-    if not secure_terms(plan).noisy:
-        return histograms.federation(value_error=plan.grid.widest)
+    """The federation as rates at a threshold read it: exact at edges of bins, or moved by noise."""
+    if isinstance(histograms.noise, _Silence):
+        bounded = histograms.federation(value_error=plan.grid.widest)
+        above = {
+            threshold: histograms.counts[0, :, first:].sum(axis=1)[bounded.group_of].astype(float)
+            for threshold in plan.thresholds
+            if (first := plan.grid.first_from(threshold)) is not None
+        }
+        return replace(bounded, above=above)
     errors = noise_rank_errors(histograms, confidence=confidence, seed=seed)
     return histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
 
 
-def _counted(plan: Plan, summed: Summed) -> Federation:
-    """The exact counts, of which nothing is uncertain but where records lie inside bins."""
-    return federation_of_bins(summed.counts, plan.grid, plan.groups)
-
-
-def _noise(plan: Plan, survivors: int) -> NoiseLaw:
-    """The noise of one count of the sum: a dose of each silo, or their parts of one."""
-    terms = secure_terms(plan)
-    if terms.epsilon is None:
-        return _Silence(math.inf)
-    doses = survivors if terms.dose == "full" else survivors / int(terms.honest or 1)
-    return NoiseLaw(terms.epsilon, doses=float(doses))
-
-
-def _unseen(plan: Plan, opened: SecureSum) -> dict[Group, float]:
-    """At most so many records of each group are in silos that dropped out."""
-    most = math.fsum(plan.totals.get(silo, math.inf) for silo in opened.dropped)
-    return dict.fromkeys(plan.groups, most) if most else {}
-
-
-def _of_the_sum(
-    plan: Plan, summed: Summed, assessment: Assessment, unseen: dict[Group, float]
-) -> Assessment:
+def _of_the_sum(plan: Plan, summed: Summed, assessment: Assessment) -> Assessment:
     """The assessment without what it says of silos: there is only one, made of all."""
-    noisy = secure_terms(plan).noisy
-    disparity = assessment.disparity if noisy else _certified(plan, summed, assessment, unseen)
+    noisy = summed.noise is not None
+    disparity = assessment.disparity if noisy else _certified(plan, summed, assessment)
     return replace(
         assessment,
         disparity=disparity,
@@ -157,22 +133,20 @@ def _of_the_sum(
     )
 
 
-def _certified(
-    plan: Plan, summed: Summed, assessment: Assessment, unseen: dict[Group, float]
-) -> DisparityAssessment:
+def _certified(plan: Plan, summed: Summed, assessment: Assessment) -> DisparityAssessment:
     """The disparity of exact counts, with a certificate of the bins.
 
     It replaces the estimate of what bins hide that noisy counts need: nothing is left to estimate.
     """
     found = assessment.disparity
     certain = partial(certify_grid, summed.counts, plan.grid, order=plan.order, trim=plan.trim)
-    more = [unseen.get(group, 0.0) for group in plan.groups]
+    more = [summed.unseen] * len(summed.groups)
     return DisparityAssessment(
         value=found.value,
         corrected=found.corrected,
         interval=found.interval,
         certificate=certain(),
-        outer=certain(unseen=more, unseen_total=max(more, default=0.0)),
+        outer=certain(unseen=more, unseen_total=summed.unseen),
         p_value=found.p_value,
         null=found.null,
     )

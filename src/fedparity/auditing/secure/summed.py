@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from fedparity.auditing.noisy_unseen import most_withheld
+from fedparity.auditing.parts import SetAside
 from fedparity.auditing.secure.opening import SecureSum
 from fedparity.errors import GroupError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Counts
-from fedparity.privacy.masking.fixed_point import from_fixed
+from fedparity.privacy.noise_law import NoiseLaw
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.secure.checks import secure_terms
 from fedparity.protocol.secure.layout import Layout
 
 __all__ = ["Summed"]
@@ -19,20 +23,19 @@ __all__ = ["Summed"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Summed:
-    """Sums over silos, by group; None where the plan does not have them summed."""
+    """Counts over all silos together, of the groups that are large enough to be measured."""
 
+    groups: tuple[Group, ...]
     counts: Counts
     """Groups by bins; noisy ones may be negative."""
-    centers: FloatArray | None
-    """Quantiles of the transport centers: groups by levels."""
-    unselected: FloatArray | None
-    """Masses of each group if it were spread over the silos as the whole population is."""
-    parity: FloatArray | None
-    """Masses of each group if it had its silo's pooled law."""
-    lacking: tuple[int, ...]
-    """How many silos have no record of each group."""
+    aside: tuple[SetAside, ...]
+    """The groups of fewer records in all silos together than the plan's smallest cell."""
     dropped: int
     """Rows without a score that silos left out."""
+    noise: NoiseLaw | None
+    """Of each count."""
+    unseen: float
+    """At most so many records of each group are in silos that dropped out."""
 
     @classmethod
     def of(cls, plan: Plan, opened: SecureSum) -> Summed:
@@ -41,31 +44,46 @@ class Summed:
         Raises
         ------
         GroupError
-            If a group has fewer records in all silos together than the plan's smallest cell.
+            If fewer than two groups are large enough to be compared.
         """
         parts = Layout.of(plan).unpack(opened.vector)
-        _check_groups(plan, parts["counts"])
-        centers = None
-        if "centers" in parts:
-            low, high = plan.score_range
-            units = from_fixed(parts["centers"]) / from_fixed(parts["totals"])[:, None]
-            centers = low + (high - low) * units
-        return cls(
-            counts=parts["counts"],
-            centers=centers,
-            unselected=from_fixed(parts["unselected"]) if "unselected" in parts else None,
-            parity=from_fixed(parts["parity"]) if "parity" in parts else None,
-            lacking=tuple(parts["lacking"].tolist()) if "lacking" in parts else (),
-            dropped=int(parts["dropped"][0]) if "dropped" in parts else 0,
-        )
-
-
-def _check_groups(plan: Plan, counts: Counts) -> None:
-    least = max(1, plan.disclosure.minimum_cell)
-    for group, records in zip(plan.groups, np.sum(counts, axis=1).tolist(), strict=True):
-        if records < least:
+        noise = _noise(plan, len(opened.survivors))
+        unseen = math.fsum(plan.totals.get(silo, math.inf) for silo in opened.dropped)
+        least = max(1, plan.disclosure.minimum_cell)
+        large = np.sum(parts["counts"], axis=1) >= least
+        named = list(zip(plan.groups, large, strict=True))
+        small = [group for group, enough in named if not enough]
+        if large.sum() < 2:
             raise GroupError(
-                f"all silos together have fewer than {least:,} records of group {group!r}.",
+                f"all silos together have fewer than {least:,} records of group {small[0]!r}; fewer "
+                "than two groups remain to be compared.",
                 fix="write a plan whose groups are large enough: join this group with another, or "
                 "leave it out.",
             )
+        most = unseen + (least - 1 if noise is None else most_withheld(plan, noise))
+        known = f"fewer than {least:,} records in all silos together"
+        return cls(
+            groups=tuple(group for group, enough in named if enough),
+            counts=parts["counts"][large],
+            aside=tuple(
+                SetAside(
+                    group=group,
+                    withheld=0,
+                    most=most if math.isfinite(most) else None,
+                    known=known if noise is None else f"{known}, once noise was added",
+                )
+                for group in small
+            ),
+            dropped=int(parts["dropped"][0]) if "dropped" in parts else 0,
+            noise=noise,
+            unseen=unseen,
+        )
+
+
+def _noise(plan: Plan, survivors: int) -> NoiseLaw | None:
+    """The noise of one count of the sum: a dose of each silo, or their parts of one."""
+    terms = secure_terms(plan)
+    if terms.epsilon is None:
+        return None
+    doses = survivors if terms.dose == "full" else survivors / int(terms.honest or 1)
+    return NoiseLaw(terms.epsilon, doses=float(doses))

@@ -265,7 +265,7 @@ def _local(
     local: dict[Silo, LengthAssessment | None] = {}
     for audit in audits:
         i = column[audit.silo]
-        own = Draws(draws.base[i], draws.values[:, i], draws.noise[:, i], draws.null[:, i])
+        own = draws.column(i)
         local[audit.silo] = (
             None
             if audit.disparity is None

@@ -7,9 +7,10 @@ import os
 from fedparity.privacy.masking.derivation import derive
 from fedparity.privacy.masking.requiring import needs_cryptography
 
-__all__ = ["KEY_BYTES", "agreed_seed", "new_secret", "public_key"]
+__all__ = ["KEY_BYTES", "agreed_seed", "is_public_key", "new_secret", "public_key"]
 
 KEY_BYTES = 32
+_PRIME = 2**255 - 19
 
 
 def new_secret() -> bytes:
@@ -52,3 +53,19 @@ def agreed_seed(secret: bytes, public: bytes, purpose: str, *context: str) -> by
     except ValueError:  # a point of small order
         return None
     return derive(agreed, purpose, *context)
+
+
+def is_public_key(public: bytes) -> bool:
+    """Return whether a key can be agreed with: not of small order, and written as keys are.
+
+    A point of small order agrees on zero with every private key, as these are multiples of 8. X25519
+    ignores the highest bit and reduces modulo a prime: only one way to write a key is accepted, so that
+    two keys that differ are different.
+
+    Examples
+    --------
+    >>> is_public_key(public_key(new_secret())), is_public_key(bytes(32))
+    (True, False)
+    """
+    written = int.from_bytes(public, "little") < _PRIME
+    return written and agreed_seed(bytes(KEY_BYTES), public, "check") is not None

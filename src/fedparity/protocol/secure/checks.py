@@ -11,7 +11,15 @@ from fedparity.protocol.privacy_terms import PrivacyTerms
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
 from fedparity.protocol.signature import check_signature
 
-__all__ = ["by_silo", "check_round", "refuse_missing", "roster_of", "secure_terms", "threshold_of"]
+__all__ = [
+    "by_silo",
+    "check_round",
+    "colluders_of",
+    "refuse_missing",
+    "roster_of",
+    "secure_terms",
+    "threshold_of",
+]
 
 Message = TypeVar("Message", bound=SiloRoundMessage)
 
@@ -32,6 +40,17 @@ def secure_terms(plan: Plan) -> PrivacyTerms:
 def threshold_of(plan: Plan) -> int:
     """Return how many silos it takes to open the sum."""
     return int(secure_terms(plan).threshold or 0)
+
+
+def colluders_of(plan: Plan) -> int:
+    """Return how many silos an auditor needs to see the numbers of another: 2t - d, at most d - 1.
+
+    With them the silos can be shown two lists that t silos each sign: a silo of one list has dropped out
+    in the other, and both of its secrets are rebuilt. With fewer there is one list at most, and so one
+    sum. All others together find the last silo's numbers by subtraction.
+    """
+    silos = len(roster_of(plan))
+    return min(2 * threshold_of(plan) - silos, silos - 1)
 
 
 def roster_of(plan: Plan) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from fedparity.protocol.digests import is_digest
 from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.labels import is_name
 from fedparity.protocol.message import SIGNATURE_BYTES
+from fedparity.protocol.privacy_terms import MOST_SILOS
 
 __all__ = [
-    "MOST_SILOS",
     "as_bytes",
     "as_digest",
     "as_mapping",
@@ -23,8 +23,6 @@ __all__ = [
 ]
 
 Value = TypeVar("Value")
-MOST_SILOS = 1000
-"""Of a secure sum: every two of them agree on a key."""
 _WORD_BYTES = 8
 _MOST_WORDS = 4_000_000
 

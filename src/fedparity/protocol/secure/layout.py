@@ -1,4 +1,10 @@
-"""Which number of a secure sum is where: the same for every silo and the auditor, from the plan."""
+"""Which number of a secure sum is where: the same for every silo and the auditor, from the plan.
+
+Every number is a count of a silo's records, so that the vector of two disjoint tables together is the
+sum of their vectors. **Nothing else may be added here.** A number that is not additive in this sense (a
+histogram times a ratio of sizes, a quantile times a size) tells the silos in a sum apart: a bin
+of one record shows the ratio of its silo, and every other bin is then a small equation in whole numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +19,9 @@ import numpy.typing as npt
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import secure_terms
 
-__all__ = ["CENTER_LEVELS", "Layout"]
+__all__ = ["Layout"]
 
 Part = npt.NDArray[np.int64]
-CENTER_LEVELS = 1000
-"""Levels at which the centers are summed: as many as an auditor reads off a histogram."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +40,12 @@ class Layout:
 
     @classmethod
     def of(cls, plan: Plan) -> Layout:
-        """Return the layout of a plan.
+        """Return the layout of a plan: records by group and bin; without noise also rows left out.
 
-        Always the histograms. Unless noise is split over the silos, also what the decomposition and
-        the attribution need; a sum of quantiles changes a lot with one record, so that a split dose
-        cannot cover it. For order 1 the centers are medians, which no sum gives.
+        The thresholds of the plan are edges of its bins, so that counts at them are sums of these.
         """
-        terms = secure_terms(plan)
-        groups, bins = len(plan.groups), plan.grid.bins
-        shapes: dict[str, tuple[int, ...]] = {"counts": (groups, bins)}
-        if terms.dose != "split":
-            shapes |= {"totals": (groups,), "lacking": (groups,)}
-            shapes |= {"unselected": (groups, bins), "parity": (groups, bins)}
-            if plan.order == 2:
-                shapes["centers"] = (groups, CENTER_LEVELS)
-        if not terms.noisy:
+        shapes: dict[str, tuple[int, ...]] = {"counts": (len(plan.groups), plan.grid.bins)}
+        if not secure_terms(plan).noisy:
             shapes["dropped"] = (1,)
         return cls(shapes)
 

@@ -4,7 +4,7 @@ r"""The six messages of a secure sum, in the order in which they are sent.
 
     keys      every silo to all       two public keys
     shares    every silo to all       its secrets, split and sealed for each recipient
-    masked    every silo to auditor   its vector, hidden by its masks
+    mask      every silo to auditor   its vector, hidden by its masks
     request   auditor to all          whose vectors came
     consent   every silo to all       "this is the request I was given" (plans with keys)
     unmask    every silo to auditor   of each silo, one share: of its seed or of its key
@@ -102,7 +102,7 @@ class SecureShares(SiloRoundMessage):
 class MaskedVector(SiloRoundMessage):
     """A silo's numbers modulo 2^64, hidden by its masks: alone, they are random numbers."""
 
-    schema: ClassVar[str] = "fedparity/secure-masked/1"
+    schema: ClassVar[str] = "fedparity/secure-mask/1"
     checks: ClassVar = {
         "key_set": as_digest,
         "share_set": as_digest,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fedparity.errors import SecureMessageError
+from fedparity.privacy.masking.agreement import is_public_key
 from fedparity.protocol.canonical import canonical_bytes
 from fedparity.protocol.digests import digest_of
 from fedparity.protocol.plan import Plan
@@ -31,13 +32,15 @@ class KeySet:
         Raises
         ------
         MessageError
-            If a silo is missing, sent two, is not of the plan, or has another's key.
+            If a silo is missing, sent two, is not of the plan, or has another's key or a weak one.
         """
         keys = by_silo(plan, messages, "keys")
         refuse_missing(plan, keys, "keys")
         owner: dict[bytes, str] = {}
         for silo, each in keys.items():
             for key in (each.mask_key, each.share_key):
+                if not is_public_key(key):
+                    raise SecureMessageError.weak_key(silo)
                 if key in owner:
                     raise SecureMessageError.same_key(owner[key], silo)
                 owner[key] = silo

@@ -54,8 +54,8 @@ def answer_request(
 
     The new state holds no secret any more.
 
-    With a plan that has keys, a threshold of silos must have signed the very same list before:
-    otherwise an auditor could show different lists to different silos.
+    With a plan that has keys, a threshold t of silos must have signed the very same list before: an
+    auditor who shows different lists to different silos needs 2t - d of the d silos to sign both.
 
     Raises
     ------
@@ -83,7 +83,10 @@ def answer_request(
 
 
 def _check_request(plan: Plan, state: RoundState, request: UnmaskRequest) -> None:
-    """Raise unless the request is about this round and reveals no more than a sum of enough."""
+    """Raise unless the request is about this round and reveals no more than a sum of enough.
+
+    The threshold is more than two thirds of the roster, and so of any list of survivors.
+    """
     own = state.need("unmask", "mask")
     check_round(plan, request)
     if not isinstance(own, MaskedVector):  # pragma: no cover -- the state says which step it is

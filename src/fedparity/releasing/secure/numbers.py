@@ -1,22 +1,25 @@
-r"""The numbers of a silo that are summed: its histograms, and what else the global answer needs.
+r"""The numbers of a silo that are summed: counts of its records on the plan's grid, and nothing else.
 
-With :math:`h_{j,s}` the histogram of silo j and group s, :math:`n_{j,s}` its records and
-:math:`q_{j,s}` the quantiles of the law that is uniform inside every bin:
+**Theorem.** Let a plan have keys, d silos and threshold t, and let the auditor and :math:`c < 2t - d`
+silos collude. Whatever they do, all that they see of the other silos can be simulated from the *sum* of
+the vectors of those that are in the one list that can be opened, at least :math:`t - c` of them; from
+nothing at all if none is. This holds for parties that compute in feasible time, as long as X25519, HKDF-SHA256, AES-256
+in counter mode, ChaCha20-Poly1305 and Ed25519 do what is expected of them.
 
-=============  ==========================================  =====================================
-part           what silo j adds                            what the sum gives
-=============  ==========================================  =====================================
-``counts``     :math:`h_{j,s}`                             the law of each group: G, H, pairs
-``totals``     :math:`n_{j,s}`                             weights of the centers
-``centers``    :math:`n_{j,s} q_{j,s}(u_\ell)`             transport centers: V_mix, V_bar, R
-``unselected`` :math:`(n_j / n_{j,s}) h_{j,s}`             the counterfactual without selection
-``parity``     :math:`(n_{j,s} / n_j) \sum_r h_{j,r}`      the counterfactual of local parity
-``lacking``    1 where the silo has no record of a group   how often its pooled law stands in
-``dropped``    rows without a score                        the warning about them
-=============  ==========================================  =====================================
+*Proof.* A secret of a silo is rebuilt from t of its d shares. An honest silo reveals, of each other silo,
+its share of the seed or its share of the key, once, under the one list that it signed, and only after t
+silos signed the same list. Two lists with t signatures each need 2t signatures; honest silos give one each,
+colluding ones two at most: :math:`2t \le (d - c) + 2c`. With :math:`c < 2t - d` there is at most one such list,
+and no honest silo has both secrets rebuilt. So of every honest vector in the list at least
+the pair masks between honest silos are unknown, of every other one its own mask: replaced by uniform
+words, the former are uniform but for their sum (Bonawitz et al. 2017, Theorem 6.3). That sum is the only thing about
+honest tables that is needed to draw the whole view. ∎
 
-All but the counts are fixed-point numbers. Quantiles are sent as shares of the score range. Where
-noise is added, everything is computed from the noisy histogram, and so is as private as it.
+So the sum is all that is seen, and it is **additive**: every entry is a number of records, and the
+vector of two disjoint tables together is the sum of theirs. Two federations with the same
+sums cannot be told apart. That would be a weaker promise if the sum held anything else:
+:mod:`fedparity.protocol.secure.layout` says why. With a plan without keys nothing of this holds against
+whoever carries the messages: they can put keys of their own in between.
 """
 
 from __future__ import annotations
@@ -26,21 +29,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.errors import RoundError
-from fedparity.laws.arrays import FloatArray
 from fedparity.privacy.discrete_laplace import noisy_counts
-from fedparity.privacy.histograms import Counts, Grid, grid_counts, grid_quantiles
-from fedparity.privacy.masking.fixed_point import most_records_of_one, to_fixed
-from fedparity.privacy.projection import monotone_masses
+from fedparity.privacy.histograms import Counts, grid_counts
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.secure.checks import roster_of, secure_terms
-from fedparity.protocol.secure.layout import CENTER_LEVELS, Layout
+from fedparity.protocol.secure.checks import secure_terms
+from fedparity.protocol.secure.layout import Layout
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.noisy import check_unweighted
-from fedparity.sketches.levels import midpoints
 from fedparity.sketches.records import Faults, Records
 
-__all__ = ["SiloNumbers", "count_records", "protected", "silo_vector", "summands"]
+__all__ = ["SiloNumbers", "count_records", "protected", "silo_vector"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +60,6 @@ def count_records(plan: Plan, records: Records, effort: Effort | None = None) ->
     ------
     PrivacyError
         If the records have weights.
-    RoundError
-        If there are so many that the sum over all silos could overflow.
     """
     effort = effort or Effort()
     check_unweighted(plan, weighted=records.weighted)
@@ -75,21 +71,13 @@ def count_records(plan: Plan, records: Records, effort: Effort | None = None) ->
         threads=effort.threads,
         progress=effort.progress,
     )
-    most = most_records_of_one(len(roster_of(plan)))
-    if int(counts.sum()) > most:
-        raise RoundError.too_many_records(most)
     return SiloNumbers(counts, listening.dropped)
 
 
 def silo_vector(plan: Plan, numbers: SiloNumbers) -> npt.NDArray[np.int64]:
     """Return the vector that a silo masks, with fresh noise where the plan asks for it."""
-    layout = Layout.of(plan)
     counts = protected(plan, numbers.counts)
-    parts = {"counts": counts, "dropped": np.array([numbers.dropped])}
-    if "totals" in layout.shapes:
-        masses = _masses(plan, counts)
-        parts |= summands(masses, plan.grid, midpoints(CENTER_LEVELS, trim=plan.trim))
-    return layout.pack(parts)
+    return Layout.of(plan).pack({"counts": counts, "dropped": np.array([numbers.dropped])})
 
 
 def protected(plan: Plan, counts: Counts) -> Counts:
@@ -102,44 +90,6 @@ def protected(plan: Plan, counts: Counts) -> Counts:
 
         return counts + polya_differences(counts.shape, terms.epsilon, int(terms.honest or 1))
     return noisy_counts(counts, terms.epsilon)
-
-
-def summands(masses: FloatArray, grid: Grid, levels: FloatArray) -> dict[str, Counts]:
-    """Return the fixed-point parts of the vector, from masses by group (rows) and bin.
-
-    Examples
-    --------
-    >>> grid = Grid.of((0.0, 1.0), bins=2)
-    >>> parts = summands(np.array([[1.0, 3.0], [0.0, 0.0]]), grid, np.array([0.5]))
-    >>> parts["lacking"].tolist(), (parts["totals"] / 2**24).tolist()
-    ([0, 1], [4.0, 0.0])
-    """
-    totals = masses.sum(axis=1)
-    pooled, everyone = masses.sum(axis=0), float(totals.sum())
-    there = totals > 0
-    centers = np.zeros((totals.size, levels.size))
-    if there.any():
-        quantiles = grid_quantiles(masses[there], grid, levels)
-        centers[there] = totals[there, None] * (quantiles - grid.low) / (grid.high - grid.low)
-    factor = everyone / np.where(there, totals, 1.0)
-    unselected = np.where(there[:, None], factor[:, None] * masses, pooled)
-    parity = totals[:, None] / max(everyone, 1.0) * pooled
-    return {
-        "totals": to_fixed(totals),
-        "lacking": (~there & (everyone > 0)).astype(np.int64),
-        "unselected": to_fixed(unselected),
-        "parity": to_fixed(parity),
-        "centers": to_fixed(centers),
-    }
-
-
-def _masses(plan: Plan, counts: Counts) -> FloatArray:
-    """Counts as masses: as they are, or noisy ones made valid and kept below what may overflow."""
-    if not secure_terms(plan).noisy:
-        return counts.astype(np.float64)
-    masses = monotone_masses(counts)
-    most = most_records_of_one(len(roster_of(plan)))
-    return masses * min(1.0, most / max(float(masses.sum()), 1.0))
 
 
 class _Listening:

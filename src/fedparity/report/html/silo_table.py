@@ -9,7 +9,7 @@ from typing import Any, Final
 from fedparity.auditing.parts import group_key
 from fedparity.auditing.result import AuditResult
 from fedparity.report.pointers import looked_up, pointer
-from fedparity.report.sentences.naming import group_words, is_weighted
+from fedparity.report.sentences.naming import group_words, is_summed, is_weighted
 from fedparity.report.written import written
 
 __all__ = ["FOLDED", "Column", "Row", "SiloTable", "silo_table"]
@@ -49,6 +49,7 @@ class SiloTable:
     """All silos that sent something, and the names of those that did not."""
 
     columns: tuple[Column, ...]
+    """None where only sums over silos were seen."""
     rows: tuple[Row, ...]
     missing: tuple[str, ...]
     counts: str
@@ -87,6 +88,8 @@ def _counts(result: AuditResult) -> str:
 
 
 def _columns(result: AuditResult) -> tuple[Column, ...]:
+    if is_summed(result):
+        return ()
     counts = tuple(
         Column(
             title=group_words(each.group),

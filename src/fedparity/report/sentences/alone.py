@@ -8,7 +8,7 @@ from fedparity.auditing.parts import SiloResult
 from fedparity.auditing.result import AuditResult
 from fedparity.plots.headline import headline_of
 from fedparity.report.numbers import counted, number, percent, told_apart
-from fedparity.report.sentences.naming import is_summed, short, symbol
+from fedparity.report.sentences.naming import is_summed, joined, short, symbol
 from fedparity.report.verdicts import level_words
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "explain_alone",
     "explain_influence",
     "seen_alone",
+    "summed_silos",
 ]
 
 READING_SILOS = (
@@ -57,6 +58,13 @@ def seen_alone(result: AuditResult) -> str:
         return "One silo was measured: what it sees alone is the whole."
     sentences = (_compared(result, alone), _largest(result, alone), CHANCE, _others(result, alone))
     return " ".join(filter(None, sentences))
+
+
+def summed_silos(result: AuditResult) -> str:
+    """Return whose sum was seen, in place of a table of silos; nothing where they were seen."""
+    if not is_summed(result):
+        return ""
+    return f"Only their sums were seen: {joined(result.silos_received, most=20)}."
 
 
 def _alone(result: AuditResult, silo: SiloResult) -> float | None:

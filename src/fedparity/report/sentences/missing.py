@@ -44,9 +44,10 @@ def left_out(result: AuditResult) -> tuple[str, ...]:
 
 
 def set_aside_words(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for every group that no silo released."""
+    """Return a sentence for every group that was not measured."""
+    reason = "too small to be measured" if is_summed(result) else "no silo released it"
     return tuple(
-        f"{short(group_words(each.group))}: no silo released it ({each.known}). It is in no "
+        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no "
         "estimate, and counts in what holds for all."
         for each in result.set_aside
     )

@@ -95,7 +95,9 @@ def _rules(result: AuditResult) -> str:
         _amount(result.guarantee.get(name))
         for name in ("minimum_cell", "records_per_level", "rounding")
     )
-    if least > 1:
+    if least > 1 and is_summed(result):
+        rules.append(f"groups of fewer than {amount(least)} records in the sum are set aside")
+    elif least > 1:
         rules.append(f"cells of fewer than {amount(least)} records are withheld")
     if per_level > 0:
         rules.append(f"a cell sends at most one value per {amount(per_level)} records")

@@ -31,9 +31,7 @@ _REASONS = {
     "selection": "which group is in which silo",
     "within": "how scores differ between groups inside silos",
 }
-
-
-_NOT_SUMMED = "the secure sum does not hold what they need"
+_ONLY_SUMS = "only sums over silos were seen"
 
 
 def larger_part(result: AuditResult) -> Literal["selection", "within"] | None:
@@ -46,7 +44,10 @@ def larger_part(result: AuditResult) -> Literal["selection", "within"] | None:
 
 def _nothing(result: AuditResult) -> str:
     if result.attribution.selection is None:
-        return f"The two parts are not known: {_NOT_SUMMED}."
+        return (
+            "How much of it is selection between silos, and how much lies within them, is not known: "
+            f"{_ONLY_SUMS}."
+        )
     return "There is nothing to attribute."
 
 
@@ -138,7 +139,7 @@ def terms(result: AuditResult) -> str:
     """Return the terms of the decomposition and the bounds that follow, in one sentence."""
     found, measure = result.decomposition, symbol("G", result)
     if found.v_mix is None or found.v_bar is None or found.lower is None or found.upper is None:
-        return f"V_mix and V_bar are not known: {_NOT_SUMMED}."
+        return f"V_mix and V_bar are not known: {_ONLY_SUMS}."
     bounds = f"{number(found.lower)} ≤ {measure} ≤ {number(found.upper)}"
     mixing, central = number(found.v_mix), number(found.v_bar)
     if found.remainder is None:

@@ -8,10 +8,10 @@ from html import escape
 
 from fedparity.auditing.result import AuditResult
 from fedparity.report.numbers import counted, percent
-from fedparity.report.sentences.alone import READING_SILOS, seen_alone
+from fedparity.report.sentences.alone import READING_SILOS, seen_alone, summed_silos
 from fedparity.report.sentences.answers import how_certain, how_large, size
 from fedparity.report.sentences.missing import left_out, what_weakens
-from fedparity.report.sentences.naming import counted_in, is_summed, joined, short
+from fedparity.report.sentences.naming import counted_in, short
 from fedparity.report.sentences.rates import rates_heading
 from fedparity.report.sentences.scope import does_not_prove, reproduce_command
 from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
@@ -144,9 +144,8 @@ def _cut(sentences: tuple[str, ...], most: int) -> tuple[str, ...]:
 
 
 def _silos(result: AuditResult, most: int) -> str:
-    if is_summed(result):
-        names = escape(joined(result.silos_received, most=20))
-        return _section("Silos", f"<p>Only their sums were seen: {names}.</p>")
+    if summed := summed_silos(result):
+        return _section("Silos", f"<p>{escape(summed)}</p>")
     heading = ("silo", counted_in(result), "alone", f"{percent(result.confidence)} interval")
     rows = [row[:-1] for row in silo_rows(result, most)]
     cut = len(result.silos) > len(rows)

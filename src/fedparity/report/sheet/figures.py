@@ -40,8 +40,20 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
             svg=drawn.svg.replace("<svg", f'<svg color="{_INK}"', 1), caption=caption
         )
 
-    parts = plots.AttributionDisplay.from_audit(result, width=_HALF)
-    parts.ax_.locator_params(axis="x", nbins=3)  # the words beside the bars leave little room
+    if result.attribution.selection is None:  # a secure sum does not tell the parts
+        last = figure(
+            plots.GroupQuantileDisplay.from_audit(result, width=_HALF),
+            "quantiles",
+            f"Scores of {groups_words(result)} at each rank.",
+        )
+    else:
+        parts = plots.AttributionDisplay.from_audit(result, width=_HALF)
+        parts.ax_.locator_params(axis="x", nbins=3)  # the words beside the bars leave little room
+        last = figure(
+            parts,
+            "attribution",
+            "Selection between silos and within silos: shares of a measure, not causes.",
+        )
     return (
         figure(
             plots.UncertaintyDisplay.from_audit(result, width=_WHOLE),
@@ -53,9 +65,5 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
             "cdf",
             f"Share of {groups_words(result)} at or below each score.",
         ),
-        figure(
-            parts,
-            "attribution",
-            "Selection between silos and within silos: shares of a measure, not causes.",
-        ),
+        last,
     )
