@@ -313,9 +313,10 @@ class _Laws:
         """Return the laws of these shapes."""
         origin = float(np.median(shapes.middle))
         means, squares = shapes.means(), shapes.around(origin).square_integral()
-        running, running_squares = np.cumsum(means) - means, np.cumsum(squares) - squares
-        for column in (running, running_squares):
-            column -= np.repeat(column[layout.starts], layout.levels)
+        before = [np.cumsum(column) - column for column in (means, squares)]
+        running, running_squares = (
+            column - np.repeat(column[layout.starts], layout.levels) for column in before
+        )
         return cls(shapes, layout, running, running_squares, origin)
 
     def variances(self, low: FloatArray, high: FloatArray, means: FloatArray) -> FloatArray:
