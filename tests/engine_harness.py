@@ -110,7 +110,7 @@ def write_messages(
         if keys:
             release = release.signed(keys[silo])
         paths[silo] = folder / f"{silo}.json"
-        release.write(paths[silo], ledger=None)
+        release.write(paths[silo], permit=None)
     return paths
 
 

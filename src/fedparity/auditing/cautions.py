@@ -33,6 +33,7 @@ def audit_warnings(
         "unbounded": _unlimited(unseen),
         "totals_contradicted": _contradicted(unseen),
         "rows_dropped": _dropped(messages),
+        "messages_replaced": _replaced(messages),
         "coarser_cells": _coarser(plan, messages),
     }
     return (
@@ -110,6 +111,13 @@ def _dropped(messages: Sequence[SiloSketch]) -> str:
     rows = sum(message.rows_dropped for message in silos)
     names = listed(message.silo for message in silos)
     return f"{rows:,} rows without a score were dropped, by {names}: no bound counts them."
+
+
+def _replaced(messages: Sequence[SiloSketch]) -> str:
+    silos = [message.silo for message in messages if message.replaces is not None]
+    if not silos:
+        return ""
+    return f"the messages of {listed(silos)} replace others that these silos sent and voided."
 
 
 def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:

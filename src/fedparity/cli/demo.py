@@ -24,9 +24,11 @@ from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
 from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.policy import Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import prepare
 from fedparity.sketches.defaults import DEFAULT_LEVELS
 
@@ -150,8 +152,12 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
         folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
     )
     ledger = Ledger(folder / hospital.ledger_file)
+    ledger.begin()
+    permit = Permit.of(
+        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+    )
     message = folder / hospital.message_file
-    release.write(message, ledger=ledger, force=True)
+    release.write(message, permit=permit, force=True)
     return SiloSketch.read(message)
 
 

@@ -12,7 +12,7 @@ from fedparity.engines.remote.settings import SiloSettings
 from fedparity.errors import MessageError
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Effort
-from fedparity.releasing.noisy import Preview, count_records, spending_of
+from fedparity.releasing.noisy import Preview, count_records
 from fedparity.releasing.release import release_records
 from fedparity.releasing.secure.numbers import count_records as count_for_sum
 
@@ -52,12 +52,12 @@ def preview(settings: str, plan_file: str) -> None:
 def _text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
     if plan.silos is not None and own.silo not in plan.silo_set:
         raise MessageError.not_in_roster(own.silo, plan.silos)
+    permit = own.permit(plan)
     records = own.records(plan)
     if plan.privacy is not None and plan.privacy.secure:
         count_for_sum(plan, records, effort)
         return masked_text(plan, own.silo)
-    spending = spending_of(plan, own.dataset)
-    if spending is not None:
+    if plan.privacy is not None and permit is not None:
         count_records(records, plan, effort=effort)  # a mistake in them is found here
-        return preview_text(Preview.of(plan, own.silo), spending, own.ledger)
+        return preview_text(Preview.of(plan, own.silo), permit)
     return dry_run_text(release_records(records, plan=plan, silo=own.silo, effort=effort), plan)

@@ -79,6 +79,12 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
     help="The good side of a threshold.",
 )
 @click.option(
+    "--period",
+    nargs=2,
+    metavar="FROM TO",
+    help="First and last day of the records, such as 2026-10-01 2026-12-31.",
+)
+@click.option(
     "--order", type=click.IntRange(1, 2), default=2, show_default=True, help="The p of W_p."
 )
 @click.option("--review-level", type=_POSITIVE, help="What the verdict compares with.")

@@ -63,7 +63,10 @@ def _row(plan: Plan, each: Inspection, names: int) -> str:
         withheld = seen.cells - len(seen.levels)
         numbers = [str(seen.cells), _spread(seen.levels), str(withheld), signed_words(plan, each)]
     columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
-    return f"{left(_name(each), names)}{columns}  {'ok' if each.error is None else 'refused'}"
+    status = "ok" if each.error is None else "refused"
+    if each.sketch is not None and each.sketch.replaces is not None:
+        status += f", replaces {each.sketch.replaces[:19]}"
+    return f"{left(_name(each), names)}{columns}  {status}"
 
 
 def _spread(levels: Sequence[int]) -> str:

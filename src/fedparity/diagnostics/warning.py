@@ -17,6 +17,7 @@ WarningCode: TypeAlias = Literal[
     "implausible_count",
     "keys_left_out",
     "merged_counts",
+    "messages_replaced",
     "noise_alone",
     "noise_dominates",
     "only_sums",

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from fedparity.errors.base import InputError, listed
 
-__all__ = ["DocumentError", "KeyFileError", "OutputError", "PlanError", "shown"]
+__all__ = ["DocumentError", "KeyFileError", "OutputError", "PlanError", "PolicyError", "shown"]
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -237,6 +237,10 @@ class PlanError(DocumentError):
             f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
             fix="correct each of them as its line says, then run fedparity plan check.",
         )
+
+
+class PolicyError(DocumentError):
+    """A silo's policy that says something it may not, or cannot be read."""
 
 
 class OutputError(InputError):

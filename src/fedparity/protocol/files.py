@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedparity.errors import DocumentError, OutputError
 
-__all__ = ["Path", "read_bounded", "refuse_existing", "write_whole"]
+__all__ = ["Path", "StagedFile", "read_bounded", "refuse_existing", "staged", "write_whole"]
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -48,8 +50,44 @@ def _opened(name: str, flags: int) -> int:
 def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
     """Write a file that others see whole or not at all, with the rights that the umask leaves.
 
-    The bytes go to a temporary file of the same folder first. Without ``force`` a file of this
-    name is never replaced, even if it appears in between.
+    Without ``force`` a file of this name is never replaced, even if it appears in between.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and ``force`` is not set, or if it cannot be written.
+    """
+    with staged(path, data, force=force) as file:
+        file.put()
+
+
+@dataclass
+class StagedFile:
+    """A file that is complete on disk under a temporary name of the same folder."""
+
+    name: str
+    temporary: str
+    force: bool
+    failed: bool = False
+    """Whether it was to get its name, and could not."""
+
+    def put(self) -> None:
+        """Give the file its name, in one step."""
+        self.failed = True
+        with _explained(self.name):
+            _put(self.temporary, self.name, force=self.force)
+        self.failed = False
+
+
+@contextmanager
+def staged(
+    path: Path, data: bytes, *, force: bool = False, keep: bool = False
+) -> Iterator[StagedFile]:
+    """Write a file under a temporary name, and let the caller put it into its place.
+
+    All that can be wrong with a name or a folder is found before the body runs. The temporary name is
+    taken away at the end, unless the process is killed; or, with ``keep``, if the file was to be put
+    into its place and could not: a ledger may speak of it by then.
 
     Raises
     ------
@@ -59,8 +97,20 @@ def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
     name = os.fspath(path)
     if not force:
         refuse_existing(name)
+    with _explained(name):
+        file = StagedFile(name, _write(name, data), force)
     try:
-        _write(name, data, force=force)
+        yield file
+    finally:
+        if os.path.lexists(file.temporary) and not (keep and file.failed):
+            os.unlink(file.temporary)  # noqa: PTH108
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn what the system says of a file into an error that says what to do."""
+    try:
+        yield
     except FileExistsError:
         raise OutputError.exists(name) from None
     except (OSError, ValueError) as problem:
@@ -73,7 +123,8 @@ def refuse_existing(path: Path) -> None:
         raise OutputError.exists(os.fspath(path))
 
 
-def _write(name: str, data: bytes, *, force: bool) -> None:
+def _write(name: str, data: bytes) -> str:
+    """Write the bytes to a new file, wait until they are on disk, and return its name."""
     from tempfile import mkstemp  # noqa: PLC0415 -- 9 ms at start otherwise
 
     folder, base = os.path.split(name)
@@ -84,10 +135,10 @@ def _write(name: str, data: bytes, *, force: bool) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, _mode(name))  # noqa: PTH101
-        _put(temporary, name, force=force)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)  # noqa: PTH108
+    except OSError:
+        os.unlink(temporary)  # noqa: PTH108
+        raise
+    return temporary
 
 
 def _mode(name: str) -> int:
@@ -100,7 +151,7 @@ def _mode(name: str) -> int:
 
 
 def _put(temporary: str, name: str, *, force: bool) -> None:
-    """Give the file its name: in one step, which fails where the name is taken."""
+    """Give a file its name: in one step, which fails where the name is taken."""
     if not force:
         try:
             os.link(temporary, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import date
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -153,6 +154,29 @@ def thresholds(value: object) -> tuple[float, ...]:
     return kept
 
 
+def period(value: object) -> tuple[str, str]:
+    """Return the first and the last day that records are of, as ISO dates."""
+    days = [_day(item) for item in value] if isinstance(value, list | tuple) else []
+    if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] <= days[1]:
+        return days[0], days[1]
+    raise PlanError.wrong(
+        "period",
+        "two dates, the earlier one first",
+        value,
+        fix="write period = [2026-10-01, 2026-12-31], the first and the last day of the records.",
+    )
+
+
+def _day(value: object) -> str | None:
+    """A date as TOML, Python or JSON writes it; a time of day is not one."""
+    if type(value) is date:
+        return value.isoformat()
+    try:
+        return date.fromisoformat(value).isoformat() if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
 def trim(value: object) -> float:
     """Return the share of levels left out at each end."""
     number = as_number(value)
@@ -225,6 +249,7 @@ SCALARS: Mapping[str, Callable[[object], Any]] = {
     "estimator": one_of("estimator", "grid", "exact"),
     "thresholds": thresholds,
     "favorable": one_of("favorable", *get_args(Favorable)),
+    "period": period,
     "order": one_of("order", 1, 2),
     "review_level": positive("review_level", 0.5),
     "review_unit": one_of("review_unit", *get_args(ReviewUnit)),

@@ -149,6 +149,7 @@ def test_under_noise_no_number_is_shown_and_nothing_spent(folder):
     assert not (folder / "ledger.jsonl").exists()
 
 
+@pytest.mark.usefixtures("lenient_law")
 def test_in_a_secure_sum_the_masked_numbers_are_described(folder):
     plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", force=True)
 

@@ -62,6 +62,7 @@ RAISED = {
     "an exit": SystemExit(MARK),
     "a panic": Panic(MARK),
 }
+pytestmark = pytest.mark.usefixtures("lenient_law")
 REMOTE = "fedparity.engines.remote."
 SKETCH_PLACES = {
     "settings": "fedparity.engines.flower.silo_app.SiloSettings.of",
@@ -70,7 +71,7 @@ SKETCH_PLACES = {
     "releasing": REMOTE + "silo.release_records",
     "ledger": "fedparity.privacy.ledger.Ledger.commit",
     "key": REMOTE + "settings.read_key",
-    "writing": "fedparity.protocol.message.write_whole",
+    "writing": "fedparity.releasing.permit.staged",
 }
 ROUND_PLACES = {
     "keys": REMOTE + "silo_rounds.publish_keys",

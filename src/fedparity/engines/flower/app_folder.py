@@ -32,7 +32,8 @@ from fedparity.engines.flower.silo_app import silo_app
 app = silo_app()
 '''
 _OPTIONAL = (
-    *("weight", "where", "missing", "other", "dataset"),
+    *("weight", "where", "missing", "other"),
+    *("policy", "dataset", "allow-weaker", "again-because", "in-period"),
     *("sign", "passphrase-file", "ledger", "folder", "again"),
 )
 

@@ -19,6 +19,7 @@ from fedparity.errors import (
     LedgerError,
     MissingExtraError,
     OutputError,
+    PolicyError,
     RoundStateError,
     SettingsError,
     SignatureError,
@@ -36,6 +37,7 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
     (KeyFileError, Refusal.SETUP),
     (SignatureError, Refusal.SETUP),
     (OutputError, Refusal.SETUP),
+    (PolicyError, Refusal.SETUP),
     (RoundStateError, Refusal.SETUP),
     (DocumentError, Refusal.REQUEST),
 )
@@ -86,7 +88,7 @@ def refusal_of(error: FedparityError) -> Refusal:
 
     Examples
     --------
-    >>> refusal_of(LedgerError.no_home())
+    >>> refusal_of(LedgerError("sent before.", fix="send it again."))
     <Refusal.ANSWERED: 'answered before'>
     """
     found = (refusal for kind, refusal in _BY_ERROR if isinstance(error, kind))
