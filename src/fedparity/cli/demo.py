@@ -19,6 +19,7 @@ from fedparity.cli.inspecting import inspect_message
 from fedparity.cli.quoting import quoted
 from fedparity.cli.verify_text import verify_text
 from fedparity.errors import OutputError
+from fedparity.errors.base import printable
 from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
 from fedparity.laws.law import Law
@@ -178,7 +179,7 @@ def _pooled(made: Sequence[Hospital]) -> str:
 
 def _next(folder: Path) -> str:
     command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
-    return f"\n{folder / _NOTE} says what is in the folder; next:\n  {command}"
+    return f"\n{printable(folder / _NOTE)} says what is in the folder; next:\n  {command}"
 
 
 def _program() -> list[str]:

@@ -9,7 +9,9 @@ import click
 
 from fedparity.cli.exits import ExitCode
 from fedparity.cli.fitting import counted
+from fedparity.cli.quoting import quoted
 from fedparity.errors import PlanError
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import Mistake, check_plan, read_plan_text
 from fedparity.protocol.plan_signature import check_plan_signature
@@ -62,10 +64,11 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
         click.echo(f"warning: {warning}", err=True)
     if not mistakes:
         signed = "" if plan is None or plan.signature is None else ", signed"
-        click.echo(f"{file} is a valid plan{signed}; next: fedparity plan show {file}", err=True)
+        shown = quoted("fedparity", "plan", "show", file)
+        click.echo(f"{printable(file)} is a valid plan{signed}; next: {shown}", err=True)
         return
     click.echo(
-        f"error: {file} has {counted(len(mistakes), 'mistake')}.\n"
+        f"error: {printable(file)} has {counted(len(mistakes), 'mistake')}.\n"
         "fix: correct each as it says, then check again.",
         err=True,
     )
@@ -73,4 +76,5 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
 
 
 def _place(file: str, mistake: Mistake) -> str:
-    return file if mistake.line is None else f"{file}:{mistake.line}"
+    name = printable(file)
+    return name if mistake.line is None else f"{name}:{mistake.line}"

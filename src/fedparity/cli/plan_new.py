@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 
 from fedparity.cli.quoting import quoted
+from fedparity.errors.base import printable
 from fedparity.errors.protocol import PlanError
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
@@ -151,7 +152,7 @@ def new(context: click.Context, /, **_: object) -> None:
     plan.write(file, force=force)
     for warning in plan_warnings(plan):
         click.echo(f"warning: {warning}", err=True)
-    click.echo(f"wrote {file}\ndigest {plan.digest}", err=True)
+    click.echo(f"wrote {printable(file)}\ndigest {plan.digest}", err=True)
     click.echo(f"next: fedparity plan show {quoted(file)}, then send it to every silo", err=True)
 
 

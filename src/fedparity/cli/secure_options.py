@@ -11,13 +11,14 @@ import click
 
 from fedparity.cli.law_options import policy_option, weaker_option
 from fedparity.cli.message_files import message_files
+from fedparity.cli.signing import SIGN_OPTIONS, signing_key
+from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.policy_reading import find_policy
 from fedparity.protocol.secure.reading import Inbox
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
-from fedparity.protocol.signature import read_key
 from fedparity.releasing.permit import lawful
 from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.state_file import StateFile
@@ -36,7 +37,7 @@ _OPTIONS = (
         metavar="FILE",
         help="The round's secrets, which stay here.  [default: NAME.secure-state]",
     ),
-    click.option("--sign", metavar="KEY", help="File of the private key to sign with."),
+    *SIGN_OPTIONS,
     click.option("-o", "--output", metavar="FILE", help="File to write.  [default: see above]"),
     click.option("--force", is_flag=True, help="Replace an existing output file."),
     click.option(
@@ -98,7 +99,7 @@ class SiloStep:
             force=options["force"],
             resend=options["resend"],
             as_json=options["as_json"],
-            key=None if options["sign"] is None else read_key(options["sign"]),
+            key=signing_key(options),
         )
 
     def check(self, state: RoundState) -> RoundState:
@@ -129,4 +130,4 @@ def report_written(message: RoundMessage, output: str, next_step: str, *, as_jso
             "bytes": len(message.to_bytes()),
         }
         click.echo(json.dumps(document, indent=2))
-    click.echo(f"wrote {output}\ndigest {message.digest}\nnext: {next_step}", err=True)
+    click.echo(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}", err=True)

@@ -12,15 +12,16 @@ from fedparity.cli.database_options import data_of
 from fedparity.cli.law_options import law_options, permit_of
 from fedparity.cli.noise_text import preview_summary, preview_text
 from fedparity.cli.progress import Progress, progress_bar
+from fedparity.cli.signing import sign_options, signing_key
 from fedparity.cli.sketch_text import dry_run_text, release_summary, written_text
 from fedparity.cli.table_options import reading_of, table_options
 from fedparity.errors import DisclosureError
+from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.signature import read_key
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.noisy import check_unweighted
 from fedparity.releasing.permit import Permit
@@ -55,7 +56,7 @@ __all__ = ["sketch"]
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
 )
-@click.option("--sign", metavar="KEY", help="File of the private key to sign with.")
+@sign_options
 @law_options
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
 @click.option("--verbose", is_flag=True, help="Say how it was computed.")
@@ -94,14 +95,14 @@ def sketch(context: click.Context, /, **_: object) -> None:
     if dry:
         _dry_run(plan, permit, options)
         return
-    key = None if options["sign"] is None else read_key(options["sign"])
+    key = signing_key(options)
     if plan.keys and key is None:
         raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
     finished = permit.finish(output, force=options["force"])
     if finished is not None:
         if options["as_json"]:
             _print_summary(finished, output, permit)
-        click.echo(f"wrote {output}\ndigest {finished.digest}", err=True)
+        click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
         click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
         return
     permit.check()

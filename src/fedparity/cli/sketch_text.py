@@ -10,6 +10,7 @@ from fedparity.cli.fitting import counted, cut, left, number, right, width_of, w
 from fedparity.cli.law_options import policy_words
 from fedparity.cli.noise_text import spending_words
 from fedparity.cli.plan_words import group_words
+from fedparity.errors.base import printable
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import json_label
 from fedparity.protocol.message import SiloSketch
@@ -48,8 +49,11 @@ def dry_run_text(release: Release, plan: Plan, width: int = _COLUMNS_OF_A_TERMIN
 def written_text(release: Release, output: str, permit: Permit) -> str:
     """Return what was written, which rules of the silo were asked, and what to do with it."""
     sketch, ledger = release.sketch, permit.ledger
-    kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
-    lines = [f"wrote {output}", *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  ")]
+    kept = "none: not entered anywhere" if ledger is None else printable(ledger.path)
+    lines = [
+        f"wrote {printable(output)}",
+        *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  "),
+    ]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"policy {policy_words(permit.policy)}", f"ledger {kept}"]
     if sketch.kind == "histogram":

@@ -14,6 +14,7 @@ WarningCode: TypeAlias = Literal[
     "few_local_intervals",
     "group_set_aside",
     "heavy_tie",
+    "implausible_count",
     "keys_left_out",
     "merged_counts",
     "messages_replaced",

@@ -289,6 +289,6 @@ class KeyFileError(InputError):
     @classmethod
     def not_a_key(cls, name: str) -> KeyFileError:
         return cls(
-            f"{name} does not hold an unencrypted Ed25519 private key in PEM.",
+            f"{name} does not hold an Ed25519 private key in PEM.",
             fix="make one with fedparity keygen.",
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,6 +19,9 @@ Path: TypeAlias = str | os.PathLike[str]
 def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = DocumentError) -> bytes:
     """Return the bytes of a file, of which at most ``limit`` and one are ever read.
 
+    A pipe, a device or a folder is refused: whoever can put one among the files of others could else
+    keep the reader waiting for ever.
+
     Raises
     ------
     DocumentError
@@ -25,18 +29,26 @@ def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = Documen
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > limit else file.read(limit + 1)
+        with open(name, "rb", opener=_opened) as file:
+            found = os.fstat(file.fileno())
+            usable = stat.S_ISREG(found.st_mode) and found.st_size <= limit
+            data = file.read(limit + 1) if usable else b""
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
         raise error.unreadable(name, _reason(problem)) from None
-    if size > limit or len(data) > limit:
+    if not stat.S_ISREG(found.st_mode):
+        raise error.unreadable(name, "it is not a file")
+    if found.st_size > limit or len(data) > limit:
         raise error.too_large(limit).within(name)
     return data
 
 
+def _opened(name: str, flags: int) -> int:
+    """Open without waiting for somebody to write to a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
-    """Write a file that others see whole or not at all, readable by all (0o644).
+    """Write a file that others see whole or not at all, with the rights that the umask leaves.
 
     Without ``force`` a file of this name is never replaced, even if it appears in between.
 
@@ -122,11 +134,20 @@ def _write(name: str, data: bytes) -> str:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # noqa: PTH101
+        os.chmod(temporary, _mode(name))  # noqa: PTH101
     except OSError:
         os.unlink(temporary)  # noqa: PTH108
         raise
     return temporary
+
+
+def _mode(name: str) -> int:
+    """The rights of the file that is replaced, or those that the umask leaves to a new one."""
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(name).st_mode) & 0o666  # noqa: PTH116
+    umask = os.umask(0o077)  # strict for the moment it takes to ask, should another thread write
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _put(temporary: str, name: str, *, force: bool) -> None:

@@ -119,7 +119,7 @@ def whole(key: str, least: int, most: int, example: int) -> Callable[[object], i
 def title(value: object) -> str:
     """Return the title."""
     if not is_name(value):
-        expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+        expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
         raise PlanError.wrong("title", expected, value, fix=f"write {EXAMPLES['title']}.")
     return str(value)
 
@@ -230,7 +230,7 @@ def roster(value: object) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if not is_name(name):
-            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
             raise PlanError.wrong("a silo's name", expected, name, fix="name every silo.")
         if name in seen:
             raise PlanError.silo_twice(name)

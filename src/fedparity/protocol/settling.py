@@ -167,7 +167,7 @@ def _by_silo(
         if is_name(silo):
             _try(check, value, (key, silo), settled, problems)
         else:
-            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
             error = PlanError.wrong("a silo's name", expected, silo, fix="name the silo.")
             problems.append(Problem((key, str(silo)), error))
     return FrozenMapping(settled)

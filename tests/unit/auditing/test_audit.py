@@ -174,11 +174,12 @@ def test_counts_may_be_weights():
     """A total weight that is whole travels as a whole number next to others that are not."""
     plan = make_plan(levels=2, sketch="quantile")
     cells = [
-        SketchedCell(group="A", count=150.5, values=[0.1, 0.4]),
-        SketchedCell(group="B", count=200, values=[0.3, 0.9]),
+        SketchedCell(group="A", count=150.5, values=[0.1, 0.4], effective=100),
+        SketchedCell(group="B", count=200, values=[0.3, 0.9], effective=100),
     ]
+    message = make_message(plan, "x", cells, guarantee={**plan.guarantee, "weighted": True})
 
-    result = audit(plan, [make_message(plan, "x", cells)], redraws=20)
+    result = audit(plan, [message], redraws=20)
 
     assert result.n == 350.5
     assert "counts are weights" in said(result, "weights")

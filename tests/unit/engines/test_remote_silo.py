@@ -402,7 +402,7 @@ def test_a_step_of_the_other_mode_is_refused(tmp_path):
 def test_the_state_on_disk_says_what_was_sent(tmp_path):
     sums = Sum(tmp_path).through("shares")
 
-    (path,) = (tmp_path / "aurora-left").iterdir()
+    (path,) = (tmp_path / "aurora-left").glob("*.secure-state")
     with StateFile(path).held() as state:
         assert list(state.sent) == ["keys", "shares"]
         assert state.sent["shares"].to_bytes() == sums.sent["shares"]["aurora"]

@@ -18,8 +18,11 @@ from fedparity.errors import (
 from fedparity.privacy.ledger import default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_reading import read_plan_text
 from fedparity.protocol.policy_reading import find_policy
+from fedparity.protocol.secret_files import read_passphrase
 from fedparity.protocol.signature import read_key
+from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
 from fedparity.releasing.permit import Permit
 from fedparity.sketches.records import ArrayRecords, Records
 from fedparity.sources.opening import open_records
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = ["KEYS", "Scalar", "SiloSettings", "flat_settings", "reading_of"]
+
+_READY = "ready"
+"""The ending of the file that says that a table was found to be usable."""
 
 Scalar: TypeAlias = bool | int | float | str
 
@@ -54,6 +60,7 @@ KEYS: dict[str, str] = {
     "again-because": "why a second release of the same records is acceptable",
     "in-period": "true if the rows are limited to the plan's period",
     "sign": "file of the private key to sign with",
+    "passphrase-file": "file whose first line is the passphrase of that key",
     "ledger": "record of releases; that of the policy, or per user, if absent",
     "folder": "where what left is kept; beside the ledger if absent",
     "again": "true to send once more what was sent; never anything else",
@@ -86,6 +93,8 @@ class SiloSettings:
     """What the silo's policy and ledger are asked with, as :meth:`Permit.of` takes it; None where
     nothing has to be protected."""
     key: str | None = None
+    passphrase: str | None = None
+    """The file that holds it."""
     again: bool = False
 
     @classmethod
@@ -99,9 +108,14 @@ class SiloSettings:
         """
         _refuse_unknown(given)
         text = {key: _text(key, value) for key, value in given.items() if key not in _FLAGS}
-        for key in ("silo", "plan"):
-            if not text.get(key):
-                raise SettingsError.missing(key, KEYS[key])
+        if not text.get("silo"):
+            raise SettingsError.missing("silo", KEYS["silo"])
+        if not text.get("plan"):
+            raise SettingsError(
+                "the settings of this silo do not say which plan was approved: plan is empty or missing.",
+                fix="read the plan with fedparity plan show PLAN.toml, and if this silo is to answer it, "
+                "write the digest printed there to plan.",
+            )
         flags = {key: given.get(key, False) for key in _FLAGS}
         for key, value in flags.items():
             if not isinstance(value, bool):
@@ -127,8 +141,27 @@ class SiloSettings:
                 "in_period": flags["in-period"],
             },
             key=text.get("sign"),
+            passphrase=text.get("passphrase-file"),
             again=bool(flags["again"]),
         )
+
+    @classmethod
+    def read(cls, path: str) -> SiloSettings:
+        """Return the settings of a TOML file.
+
+        Raises
+        ------
+        SettingsError
+            If it is not TOML, or as :meth:`of` raises it.
+        """
+        try:
+            document = parse_toml(read_plan_text(path))
+        except TomlSyntaxError as error:
+            where = "" if error.line is None else f" in line {error.line}"
+            raise SettingsError(
+                f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
+            ) from None
+        return cls.of(flat_settings(document))
 
     def permit(self, plan: Plan) -> Permit | None:
         """Return the permit to answer a plan; None where nothing has to be protected.
@@ -151,6 +184,34 @@ class SiloSettings:
         if self.approved is not None and plan.digest != self.approved:
             raise ApprovalError.other_plan(plan.digest, self.approved)
 
+    def make_ready(self, plan: Plan) -> None:
+        """Let the node read the table under a plan with a privacy mode: once.
+
+        To be called when its operator has seen that the table can be used. Whether it can is exact
+        knowledge of the data, so nobody but the operator may find out, by asking.
+        """
+        self.kept(plan, _READY).touch(mode=0o600)
+
+    def use_ready(self, plan: Plan) -> None:
+        """Take back what :meth:`make_ready` gave, before the table is opened.
+
+        Raises
+        ------
+        ApprovalError
+            If nothing was given, or it was used.
+        """
+        if plan.privacy is None or self.approved is None:
+            return
+        try:
+            self.kept(plan, _READY).unlink()
+        except FileNotFoundError:
+            raise ApprovalError(
+                "the plan has a privacy mode, under which this silo's table is read once, after its "
+                "operator has seen that it can be used; it has not been checked since.",
+                fix="run fedparity engine flower preview SETTINGS --plan PLAN here, then wait for the "
+                "auditor to ask again.",
+            ) from None
+
     def records(self, plan: Plan) -> Records:
         """Return the records, in the groups of a plan; they are not read yet."""
         if isinstance(self.data, ArrayRecords):
@@ -159,7 +220,12 @@ class SiloSettings:
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""
-        return None if self.key is None else read_key(self.key)
+        if self.key is None:
+            return None
+        file = self.passphrase
+        return read_key(
+            self.key, passphrase=None if file is None else lambda: read_passphrase(file)
+        )
 
     def kept(self, plan: Plan, ending: str) -> Path:
         """Return the file in which what left under a plan is kept, in a folder that is there."""

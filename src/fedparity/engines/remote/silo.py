@@ -51,6 +51,7 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
             return _kept(plan, settings, SiloSketch.read(path))
     permit.check()
     key = settings.signing_key()
+    settings.use_ready(plan)
     release = _released(plan, settings).replacing(replaces)
     if key is not None:
         release = release.signed(key)

@@ -79,6 +79,7 @@ def _step(
         ready = make_ready(plan, state, inbox)  # all is in order before the table is opened
         if permit is not None:
             permit.check()
+        settings.use_ready(plan)
         vector = silo_vector(plan, count_records(plan, settings.records(plan)))
         return mask(plan, state, ready, vector, key=key)
     if request.step == "consent":
