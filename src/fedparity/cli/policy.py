@@ -15,6 +15,7 @@ from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.law_options import policy_option
 from fedparity.cli.ledger import ledger_of, ledger_option, release_words
 from fedparity.errors import LedgerError, RuleError
+from fedparity.errors.base import printable
 from fedparity.privacy.policy import MODES, Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
@@ -117,7 +118,7 @@ def new(file: str | None, *, force: bool) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_whole(path, text.encode(), force=force)
     where = "" if not file else "; use it with --policy, or set FEDPARITY_POLICY"
-    click.echo(f"wrote {path}{where}\nnext: fedparity policy show", err=True)
+    click.echo(f"wrote {printable(path)}{where}\nnext: fedparity policy show", err=True)
 
 
 @policy.command(short_help="Check a policy, and whether it allows a plan.")
@@ -152,10 +153,10 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
             click.echo(f"{each['rule']}: {each['text']}")
     if not refused:
         what = f"{file} is a valid policy" if plan is None else f"{file} allows {plan}"
-        click.echo(what, err=True)
+        click.echo(printable(what), err=True)
         return
     click.echo(
-        f"error: {file} refuses {plan} by {counted(len(refused), 'rule')}.\n"
+        f"error: {printable(file)} refuses {printable(plan)} by {counted(len(refused), 'rule')}.\n"
         "fix: ask the auditor for a plan that obeys them.",
         err=True,
     )
@@ -176,7 +177,7 @@ def show(policy: str | None) -> None:
     source = "no file: the default policy" if own.path is None else str(own.path)
     lines = [f"Policy: {source}", ""]
     lines += chain.from_iterable(wrapped(each, 80, first="  - ") for each in _sentences(own))
-    click.echo("\n".join(lines))
+    click.echo(printable("\n".join(lines)))
 
 
 @policy.command(short_help="Print this silo's page for its security office, in Markdown.")
@@ -205,7 +206,8 @@ def dossier(policy: str | None, ledger: str | None) -> None:
     if releases:
         click.echo("\n| when | plan | data set | message | cost |\n|---|---|---|---|---|")
     for entry in releases:
-        click.echo(f"| {' | '.join(release_words(entry, entries))} |")
+        cells = (printable(word).replace("|", "\\|") for word in release_words(entry, entries))
+        click.echo(f"| {' | '.join(cells)} |")
     click.echo("\n## Versions\n")
     click.echo(f"- {SOFTWARE}, Python {platform.python_version()}, {platform.system()}")
     for package in _PACKAGES:
