@@ -11,6 +11,7 @@ import click
 from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.law_options import policy_option
 from fedparity.errors import LedgerError
+from fedparity.errors.base import printable
 from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, now
 from fedparity.privacy.policy import Policy
 from fedparity.protocol.message import SiloSketch
@@ -69,7 +70,7 @@ def init(because: str | None, policy: str | None, ledger: str | None, *, shared:
     """
     record = ledger_of(ledger, find_policy(policy))
     record.begin(because=because, shared=shared)
-    click.echo(f"wrote {record.path}", err=True)
+    click.echo(f"wrote {printable(record.path)}", err=True)
     if because:
         click.echo("next: enter each message that left: fedparity ledger add PLAN FILE", err=True)
 
@@ -95,8 +96,8 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
     for entry in entries:
         click.echo("\n".join(wrapped(_words(entry, entries), 80, rest="  ")))
         if entry.file is not None:
-            click.echo(f"  {entry.file}")
-    click.echo(f"{record.path}: {counted(len(entries), 'line')}", err=True)
+            click.echo(f"  {printable(entry.file)}")
+    click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)
 
 
 @ledger.command(short_help="Check that no line was changed or taken out.")
@@ -126,7 +127,9 @@ def verify(head: str | None, policy: str | None, ledger: str | None) -> None:
         )
     click.echo(last or "empty")
     count = counted(len(entries), "line")
-    click.echo(f"{record.path}: {count}, one chain; note the digest for --head", err=True)
+    click.echo(
+        f"{printable(record.path)}: {count}, one chain; note the digest for --head", err=True
+    )
 
 
 @ledger.command(short_help="Say that a message was wrong, so that it can be replaced.")
@@ -215,7 +218,7 @@ def add(
         return not any(each.release == entry.release for each in entries)
 
     with record.commit(entry, unknown):
-        click.echo(f"entered {sketch.digest} into {record.path}", err=True)
+        click.echo(f"entered {sketch.digest} into {printable(record.path)}", err=True)
 
 
 def release_words(entry: Entry, entries: Sequence[Entry]) -> tuple[str, ...]:

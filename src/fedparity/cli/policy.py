@@ -15,6 +15,7 @@ from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.law_options import policy_option
 from fedparity.cli.ledger import ledger_of, ledger_option, release_words
 from fedparity.errors import LedgerError, RuleError
+from fedparity.errors.base import printable
 from fedparity.privacy.policy import MODES, Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.plan import Plan
@@ -117,7 +118,7 @@ def new(file: str | None, *, force: bool) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_whole(path, text.encode(), force=force)
     where = "" if not file else "; use it with --policy, or set FEDPARITY_POLICY"
-    click.echo(f"wrote {path}{where}\nnext: fedparity policy show", err=True)
+    click.echo(f"wrote {printable(path)}{where}\nnext: fedparity policy show", err=True)
 
 
 @policy.command(short_help="Check a policy, and whether it allows a plan.")
@@ -151,11 +152,14 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
         for each in refused:
             click.echo(f"{each['rule']}: {each['text']}")
     if not refused:
-        what = f"{file} is a valid policy" if plan is None else f"{file} allows {plan}"
+        named = printable(file)
+        what = (
+            f"{named} is a valid policy" if plan is None else f"{named} allows {printable(plan)}"
+        )
         click.echo(what, err=True)
         return
     click.echo(
-        f"error: {file} refuses {plan} by {counted(len(refused), 'rule')}.\n"
+        f"error: {printable(file)} refuses {printable(str(plan))} by {counted(len(refused), 'rule')}.\n"
         "fix: ask the auditor for a plan that obeys them.",
         err=True,
     )
@@ -197,9 +201,11 @@ def dossier(policy: str | None, ledger: str | None) -> None:
         entries, head, state = (), None, error.message
     releases = [entry for entry in entries if entry.entry == "release"]
     click.echo("# What may leave this silo, and what did\n")
-    click.echo(f"Policy: {own.name if own.path is None else f'`{own.path}`'}.\n")
+    click.echo(f"Policy: {own.name if own.path is None else f'`{printable(own.path)}`'}.\n")
     click.echo("\n".join(f"- {each}" for each in _sentences(own)))
-    click.echo(f"\n## Ledger\n\n`{record.path}`: {counted(len(releases), 'release')}; {state}.")
+    click.echo(
+        f"\n## Ledger\n\n`{printable(record.path)}`: {counted(len(releases), 'release')}; {state}."
+    )
     if head is not None:
         click.echo(f"Last line: `{head}`.")
     if releases:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fedparity.errors import LedgerError
+from fedparity.errors.base import printable
 from fedparity.privacy.ledger_entry import Entry, line_digest, parsed_entries
 from fedparity.privacy.locking import locked
 
@@ -182,7 +183,7 @@ class Ledger:
                 raise
             return  # another process began it at the same moment
         sys.stderr.write(
-            f"note: there was no ledger, so a new one begins in\n  {self.path}\n"
+            f"note: there was no ledger, so a new one begins in\n  {printable(self.path)}\n"
             "  If an earlier one is lost or elsewhere, nothing it knew is remembered.\n"
         )
 
