@@ -355,7 +355,7 @@ def test_the_budget_is_not_in_the_hands_of_whoever_writes_the_plan():
         "first": plan(privacy=noise),
         "other levels": plan(privacy=noise, levels=9),
         "a larger budget": plan(privacy=noise | {"budget": 1000.0}),
-        "a title that looks the same": plan(privacy=noise, title="\u051a4"),
+        "a title that looks the same": plan(privacy=noise, title="Q４"),
         "a trailing space": plan(privacy=noise, title="Q4 "),
         "no noise": plan(),
         "no protection": plan(privacy=noise | {"epsilon": 1e300, "budget": 1e300}),

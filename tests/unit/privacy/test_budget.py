@@ -163,7 +163,7 @@ def test_a_sketch_with_noise_is_entered_before_it_is_returned(ledger):
     )
     with pytest.raises(fp.LedgerError, match="another release"):
         fp.sketch(TABLE, plan=asked(), silo="north", ledger=ledger.path)
-    for title in ("v\u0456sits", "visits ", "something else"):  # a title starts nothing anew
+    for title in ("viѕits", "visits ", "something else"):  # a title starts nothing anew
         other = fp.Plan.from_dict(asked().to_dict() | {"title": title})
         with pytest.raises(fp.LedgerError, match="left before"):
             fp.sketch(TABLE, plan=other, silo="north", ledger=ledger.path)
