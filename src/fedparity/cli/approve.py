@@ -8,6 +8,7 @@ from fedparity.cli.law_options import policy_option, weaker_option
 from fedparity.cli.ledger import ledger_of, ledger_option
 from fedparity.cli.plan_words import plan_text
 from fedparity.errors import RuleError
+from fedparity.errors.base import printable
 from fedparity.privacy.ledger import Entry, now
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.policy_reading import find_policy
@@ -56,4 +57,4 @@ def approve(
     given = {e.by for e in entries if e.entry == "approval" and e.plan == asked.digest}
     left = own.needed - len(given & set(own.people))
     rest = "the plan may be answered" if left <= 0 else f"{left} more must approve it"
-    click.echo(f"approved {asked.digest} by {by}; {rest}", err=True)
+    click.echo(f"approved {asked.digest} by {printable(by)}; {rest}", err=True)

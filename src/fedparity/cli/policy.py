@@ -198,9 +198,11 @@ def dossier(policy: str | None, ledger: str | None) -> None:
         entries, head, state = (), None, error.message
     releases = [entry for entry in entries if entry.entry == "release"]
     click.echo("# What may leave this silo, and what did\n")
-    click.echo(f"Policy: {own.name if own.path is None else f'`{own.path}`'}.\n")
+    click.echo(f"Policy: {own.name if own.path is None else f'`{printable(own.path)}`'}.\n")
     click.echo("\n".join(f"- {each}" for each in _sentences(own)))
-    click.echo(f"\n## Ledger\n\n`{record.path}`: {counted(len(releases), 'release')}; {state}.")
+    click.echo(
+        f"\n## Ledger\n\n`{printable(record.path)}`: {counted(len(releases), 'release')}; {state}."
+    )
     if head is not None:
         click.echo(f"Last line: `{head}`.")
     if releases:
