@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fedparity as fp
@@ -63,6 +63,14 @@ def test_outer_bins_of_heavy_tails_hold_all_the_variance_that_is_stated():
 
 
 @given(cells_of_means(), st.integers(1, 40))
+@example(
+    (
+        np.array([0.0, 1e-11, 1.0, 0.0, 0.0]),
+        CellLayout.of(np.array([3, 1, 1])),
+        np.array([3.6e-151, np.nan, np.nan]),
+    ),
+    4,
+)
 def test_narrow_bins_keep_the_means_and_do_not_decrease(case, least):
     means, layout, squares = case
     cuts = BinCuts.of(layout, least)

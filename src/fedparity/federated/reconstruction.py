@@ -27,6 +27,8 @@ __all__ = ["BinCuts", "BinShapes", "CellLayout", "mean_shapes", "quantile_shapes
 
 _STEEPEST = 3.0
 """Two straight lines hold a mean between a quarter and three quarters of the way."""
+_HIGHEST = 1e6
+"""A rise is no more times as high as its foot is far from the mean: its corner would be the end."""
 _NEAREST = 0.2
 """An outer bin begins no nearer to either mean than this part of the way between them."""
 IntArray = npt.NDArray[np.int64]
@@ -291,8 +293,8 @@ def _fatten(
         near = np.abs(mean - shapes[inner][..., end])
         room = np.maximum(np.abs((high if outwards > 0 else low) - mean) + near, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            wanted = own + missing * own / outer
-            rise = np.minimum(3 * (wanted + near**2) / (2 * near), room)
+            wanted = own + missing * (own / outer)
+            rise = np.minimum(1.5 * (wanted / near + near), np.minimum(room, _HIGHEST * near))
             flat = several & (near > 0) & (rise > 4 * near)
             corner = np.where(flat, 1 - 2 * near / rise, 0.5)
         foot = mean - outwards * near

@@ -23,7 +23,7 @@ def make_result(
     scale: float = 1.0,
     steps: int = 0,
     names: str = "silo",
-    lacking: bool = False,
+    lacking: str = "",
     missing: bool = False,
     **options: Any,
 ) -> AuditResult:
@@ -35,8 +35,8 @@ def make_result(
         Of the scores and their range.
     steps : int
         Into how many values scores are rounded; 0 for not at all.
-    lacking : bool
-        Whether the last silo withholds its last group, and the one before has no record of it.
+    lacking : str
+        What the last silo says of its last group: it is ``withheld``, or there is ``none``.
     missing : bool
         Whether the plan names a silo that sent nothing.
     """
@@ -48,6 +48,8 @@ def make_result(
         "review_unit": "squared",
         "score_range": (0.0, scale),
     }
+    if lacking == "withheld":  # which the rules must allow
+        settings["disclosure"] = {"minimum_cell": 2, "records_per_level": 0, "rounding": 0}
     plan = make_plan(
         groups=groups,
         silos=[*roster, "gone"] if missing else roster,
@@ -61,12 +63,12 @@ def make_result(
             if steps:
                 scores = np.ceil(scores * steps) / steps
             cells.append(make_cell(plan, group, scores * scale))
-        if lacking and j >= silos - 2:
+        if lacking and j == silos - 1:
             last = groups[-1]
             cells[-1] = (
-                SketchedCell.empty(last)
-                if j == silos - 2
-                else SketchedCell.kept_back(last, "small")
+                SketchedCell.kept_back(last, "small")
+                if lacking == "withheld"
+                else SketchedCell.empty(last)
             )
         messages.append(make_message(plan, silo, cells))
     return audit(plan, messages, redraws=20)
@@ -102,9 +104,10 @@ SHAPES = {
     "thirty groups": lambda: make_result(groups=tuple(range(30)), silos=3),
     "intersections": lambda: make_result(groups=(("F", True), ("F", False), ("M", True))),
     "sixty silos": lambda: make_result(silos=60),
-    "many silos": lambda: make_result(silos=75, lacking=True),
+    "many silos": lambda: make_result(silos=75, lacking="withheld"),
     "one silo": lambda: make_result(silos=1),
-    "withheld and missing": lambda: make_result(lacking=True, missing=True),
+    "withheld and missing": lambda: make_result(lacking="withheld", missing=True),
+    "no record of a group": lambda: make_result(lacking="none"),
     "no review level": lambda: make_result(review_level=None),
     "quantiles": lambda: make_result(sketch="quantile", estimator="grid"),
     "points": lambda: make_result(review_level=0.05, review_unit="points"),

@@ -89,7 +89,7 @@ def test_the_look_does_not_depend_on_settings_of_the_caller(display):
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=named)
 def test_a_result_from_a_file_is_drawn_like_the_one_written(display):
-    result = make_result(lacking=True, missing=True)
+    result = make_result(lacking="withheld", missing=True)
 
     again = AuditResult.from_dict(json.loads(result.to_json()))
 

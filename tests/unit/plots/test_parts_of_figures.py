@@ -174,10 +174,12 @@ def test_the_parts_of_the_attribution_start_at_zero():
 
 
 def test_the_forest_says_which_silos_cannot_be_compared():
-    display = LocalForestDisplay.from_audit(make_result(lacking=True))
+    withheld, none = (
+        LocalForestDisplay.from_audit(make_result(lacking=said)) for said in ("withheld", "none")
+    )
 
-    assert "B withheld (small)" in texts(display)
-    assert "lacks B" in texts(display)
+    assert "B withheld (small)" in texts(withheld)
+    assert "lacks B" in texts(none)
 
 
 def test_the_forest_of_many_silos_says_how_many_it_leaves_out():
@@ -208,15 +210,15 @@ def test_a_dot_s_area_is_the_number_of_records():
 
 
 def test_withheld_cells_are_hatched_and_say_so():
-    result = make_result(lacking=True)
+    withheld, none = (
+        CellCountDisplay.from_audit(make_result(lacking=said)) for said in ("withheld", "none")
+    )
 
-    display = CellCountDisplay.from_audit(result)
-
-    held = marks(display)
-    assert held["/silos/4/n/B"].get_hatch()
-    assert not held["/silos/3/n/B"].get_hatch()
-    assert texts(display).count("withheld") == 1
-    assert "0" in texts(display)
+    assert marks(withheld)["/silos/4/n/B"].get_hatch()
+    assert not marks(withheld)["/silos/3/n/B"].get_hatch()
+    assert texts(withheld).count("withheld") == 1
+    assert not marks(none)["/silos/4/n/B"].get_hatch()
+    assert "0" in texts(none)
 
 
 def test_a_silo_without_which_nothing_is_left_says_so():

@@ -71,7 +71,7 @@ def test_a_strict_content_policy_has_nothing_to_refuse(display):
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=named)
 def test_ids_begin_with_the_name_and_all_references_are_met(display):
-    text = made(display, make_result(lacking=True)).svg
+    text = made(display, make_result(lacking="withheld")).svg
 
     ids = re.findall(r' id="([^"]*)"', text)
     used = re.findall(r'url\(#([^)]*)\)|href="#([^"]*)"', text)
