@@ -10,7 +10,6 @@
     │   ├── PrivacyError             a privacy mode could not keep its promise
     │   │   └── BudgetError               the privacy budget of a data set is spent
     │   └── RoundError               a step of a secure sum that would reveal more than the sum
-    ├── DownloadError           a published file that cannot be had, or has changed
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
@@ -51,7 +50,6 @@ from fedparity.errors.databases import (
     DatabaseUnreachableError,
 )
 from fedparity.errors.disclosure import DisclosureError, LedgerError
-from fedparity.errors.downloads import DownloadError
 from fedparity.errors.labels import LabelError
 from fedparity.errors.messages import MessageError, SignatureError
 from fedparity.errors.numbers import (
@@ -80,7 +78,6 @@ __all__ = [
     "DatabaseUnreachableError",
     "DisclosureError",
     "DocumentError",
-    "DownloadError",
     "FederationError",
     "FedparityError",
     "GroupError",
