@@ -3,10 +3,10 @@
 import ast
 from pathlib import Path
 
-import fedparity as fp
-import fedparity.errors
 import pytest
 
+import fedparity as fp
+import fedparity.errors
 import fedparity_reproduction
 
 FILES = sorted(Path(fedparity_reproduction.__file__).parent.glob("*.py"))
@@ -18,7 +18,8 @@ def test_only_public_names_are_used(file):
     imported = {
         (node.module, alias.name)
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "fedparity"
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").partition(".")[0] == "fedparity"
         for alias in node.names
     }
     used = {
