@@ -151,7 +151,7 @@ def _draw(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fedparity-reproduce")
 def cli() -> None:
-    r"""Rebuild the tables and figures of the paper's experiments, beside what it prints.
+    """Rebuild the tables and figures of the paper's experiments, beside what it prints.
 
     \b
     Examples:
@@ -159,7 +159,7 @@ def cli() -> None:
       fedparity-reproduce all --quick
       fedparity-reproduce compas --data downloads --out compas
       fedparity-reproduce all --replicates 1000
-    """
+    """  # noqa: D301 -- click keeps the lines after \\b apart
 
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -242,7 +242,7 @@ for _name in EXPERIMENTS:
     )
 
 
-@cli.command()
+@cli.command(short_help="Download the data.")
 @click.argument("names", nargs=-1, type=click.Choice(list(UPSTREAM)))
 @_data
 @click.option("--mirror", metavar="URL", help="Download copies from here; digests are checked.")
@@ -257,7 +257,7 @@ def fetch(names: tuple[str, ...], data: Path | None, mirror: str | None) -> None
         click.echo(fetch_file(UPSTREAM[name], data_folder(data), mirror=mirror))
 
 
-@cli.command()
+@cli.command(short_help="Verify and measure the data.")
 @click.argument("names", nargs=-1, type=click.Choice(list(DATASETS)))
 @_data
 @_json
