@@ -34,7 +34,8 @@ import fedparity.engines.remote.auditor
 from fedparity.engines.flower.auditor_app import auditor_app
 from fedparity.engines.flower.silo_app import silo_app
 from fedparity.engines.remote.simulating import ALLOWED
-from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.policy import Policy
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import prepare
 
 ROOT = Path(__file__).parent.parent
@@ -156,10 +157,13 @@ class Case:
         place = self.fresh()
         start = perf_counter()
         for name in self.names:
-            release = prepare(
-                str(self.data(name)), plan=self.plan, silo=name, score="score", group="group"
+            data = str(self.data(name))
+            permit = Permit.of(
+                self.plan, name, data=data, policy=Policy(), ledger=place / f"{name}.ledger"
             )
-            release.write(place / f"{name}.json", ledger=Ledger(place / f"{name}.ledger"))
+            permit.check()
+            release = prepare(data, plan=self.plan, silo=name, score="score", group="group")
+            release.write(place / f"{name}.json", permit=permit)
         written = perf_counter()
         result = fp.audit(self.plan, sorted(place.glob("*.json")))
         self.results.add(result.to_json())

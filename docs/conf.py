@@ -12,7 +12,14 @@ author = "The fedparity authors"
 copyright = "The fedparity authors"  # noqa: A001 -- Sphinx's name
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "drawn", "mathml"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "drawn",
+    "mathml",
+    "sbom",
+]
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
 exclude_patterns = [

@@ -7,6 +7,7 @@ the folder; ``flower`` runs the two apps over a grid in this process. Faults dis
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from tests.secure_rounds import Rounds
 
 import fedparity as fp
+from fedparity.engines.remote.settings import SiloSettings
 from fedparity.protocol.signature import generate_key, public_text, write_key
 from fedparity.releasing.release import prepare
 from fedparity.releasing.secure.numbers import count_records, silo_vector
@@ -108,7 +110,7 @@ def write_messages(
         if keys:
             release = release.signed(keys[silo])
         paths[silo] = folder / f"{silo}.json"
-        release.write(paths[silo], ledger=None)
+        release.write(paths[silo], permit=None)
     return paths
 
 
@@ -221,7 +223,11 @@ class FlowerRun:
         }
         if self.keys:
             own["sign"] = str(self.folder / f"{silo}.key")
-        return own | dict(self.settings.get(silo, {}))
+        own |= self.settings.get(silo, {})
+        if self.plan.privacy is not None:
+            with suppress(BaseException):  # settings that are wrong on purpose
+                SiloSettings.of(own).make_ready(self.plan)
+        return own
 
     def go(self) -> str:
         """Run the auditor's app, and return the result as it was written."""
@@ -342,7 +348,5 @@ def from_step(step: str, fault: Fault) -> Fault:
 
 def settings_in(folder: Path, plan: fp.Plan, /, *, silo: str = "aurora", **changes: Any) -> Any:
     """The settings of one silo whose file, ledger and folder are in ``folder``."""
-    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415
-
     run = FlowerRun(plan=plan, tables={silo: some_tables()["aurora"]}, folder=folder)
     return SiloSettings.of(run.node_config(silo) | changes)

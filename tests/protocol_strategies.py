@@ -10,16 +10,21 @@ from hypothesis import strategies as st
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
 from fedparity import HistogramCell, Plan, SiloSketch, SketchedCell
+from fedparity.privacy.coarsening import allowed_levels, smallest_cell
 from fedparity.privacy.merging import merge_counts
+from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.privacy.threshold_counts import counts_above
+from fedparity.protocol.labels import is_name
 from fedparity.protocol.weak_keys import height_of, is_weak
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""
 
 names = st.text(
-    st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cf")), min_size=1, max_size=12
-)
+    st.characters(exclude_categories=("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp")),
+    min_size=1,
+    max_size=12,
+).filter(is_name)
 """Names of silos and groups, in any script."""
 
 integers = st.integers(-(2**53) + 1, 2**53 - 1)
@@ -150,60 +155,82 @@ def histogram_cells(draw: st.DrawFn, plan: Plan, group: Any) -> HistogramCell:
 
 
 @st.composite
-def cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell | HistogramCell:
-    """Draw a cell that fits the plan: with values, withheld, or empty where that may be said."""
+def cells(
+    draw: st.DrawFn, plan: Plan, group: Any, *, unit: float | None = None
+) -> SketchedCell | HistogramCell:
+    """Draw a cell that fits the plan: with values, withheld, or empty where that may be said.
+
+    ``unit`` is the weight of a record; None without weights.
+    """
     if plan.privacy is not None:
         return draw(histogram_cells(plan, group))
-    shape = draw(st.sampled_from(["values", "values", "small", "complementary", "empty"]))
-    if shape in ("small", "complementary"):
-        return SketchedCell.kept_back(group, shape)
-    if shape == "empty" and plan.disclosure.minimum_cell == 1:
-        return SketchedCell.empty(group)
-    return draw(counted_cells(plan, group) if plan.sketch == "counts" else told_cells(plan, group))
+    least = smallest_cell(plan.disclosure, kind=plan.sketch)
+    shape = draw(st.sampled_from(["values", "values", "values", "missing"]))
+    if shape == "missing":
+        hidden = "small" if unit is None else "complementary"
+        return SketchedCell.kept_back(group, hidden) if least > 1 else SketchedCell.empty(group)
+    draws = counted_cells if plan.sketch == "counts" else told_cells
+    return draw(draws(plan, group, unit))
 
 
 @st.composite
-def told_cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
-    """Draw quantiles or means, with the counts at thresholds that the rules allow."""
+def told_cells(draw: st.DrawFn, plan: Plan, group: Any, unit: float | None) -> SketchedCell:
+    """Draw quantiles or means that the rules let out, with the counts at thresholds they allow."""
+    size = len(plan.thresholds) + 1
+    between = draw(st.lists(st.integers(0, 10**6), min_size=size, max_size=size))
+    between[0] += smallest_cell(plan.disclosure, kind=plan.sketch)
+    levels = allowed_levels(sum(between), plan.levels, plan.disclosure, kind=plan.sketch)
     on_grid = plan.score_step is not None and plan.sketch == "quantile"
     scores = st.sampled_from(plan.score_points) if on_grid else st.floats(*plan.score_range)
-    values = sorted(draw(st.lists(scores, min_size=1, max_size=plan.levels)))
-    size = len(plan.thresholds) + 1
-    between = draw(st.lists(st.integers(1, 10**6), min_size=size, max_size=size))
-    unit = draw(st.sampled_from([None, 0.5, 1.7]))
+    drawn = np.array(sorted(draw(st.lists(scores, min_size=1, max_size=levels))))
+    values = round_values(drawn, plan.score_range, plan.rounding)
     weights = None if unit is None else unit * np.array(between)
+    effective = None if unit is None else sum(between)
     rank_error = draw(st.sampled_from([0, 0.01]))
-    told = plan.sketch == "mean" and not rank_error
-    spread = (plan.score_range[1] - plan.score_range[0]) ** 2 / 4
+    mean_square = None
+    if plan.sketch == "mean" and not rank_error:
+        gaps = np.diff(values, prepend=plan.score_range[0], append=plan.score_range[1])
+        share = draw(st.floats(0, 1))
+        mean_square = round_mean_square(
+            share * min(np.mean(gaps[:-1] * gaps[1:]), gaps.sum() ** 2 / 4),
+            values=values,
+            count=sum(between),
+            score_range=plan.score_range,
+            rounding=plan.rounding,
+        )
     return SketchedCell(
         group=group,
         count=sum(between) if weights is None else weights.sum(),
-        values=np.array(values),
-        effective=None if unit is None else sum(between),
-        mean_square=draw(st.floats(0, spread)) if told else None,
-        above=counts_above(
-            between,
-            plan.disclosure,
-            weights=weights,
-            effective=None if unit is None else sum(between),
-        ),
+        values=values,
+        effective=effective,
+        mean_square=mean_square,
+        above=counts_above(between, plan.disclosure, weights=weights, effective=effective),
         rank_error=rank_error,
     )
 
 
 @st.composite
-def counted_cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
+def counted_cells(draw: st.DrawFn, plan: Plan, group: Any, unit: float | None) -> SketchedCell:
     """Draw counts at the points of the score, merged as the rules ask."""
     points = plan.score_points
     few = st.integers(0, 30) | st.just(0)
-    records = draw(st.lists(few, min_size=points.size, max_size=points.size))
-    if sum(records) < plan.disclosure.minimum_cell:
-        return SketchedCell.kept_back(group, "small")
-    merged = merge_counts(points, records, plan.disclosure, thresholds=plan.thresholds)
+    records = np.array(draw(st.lists(few, min_size=points.size, max_size=points.size)))
+    records[0] += plan.disclosure.minimum_cell
+    weights = None if unit is None else unit * records
+    effective = None if unit is None else int(records.sum())
+    merged = merge_counts(
+        points,
+        records,
+        plan.disclosure,
+        thresholds=plan.thresholds,
+        weights=weights,
+        effective=effective,
+    )
     return SketchedCell(
         group=group,
-        count=sum(records),
+        count=records.sum() if weights is None else weights.sum(),
         values=merged.values,
+        effective=effective,
         counts=merged.counts,
         above=merged.above,
     )
@@ -212,12 +239,18 @@ def counted_cells(draw: st.DrawFn, plan: Plan, group: Any) -> SketchedCell:
 @st.composite
 def messages(draw: st.DrawFn, plan: Plan) -> SiloSketch:
     """Draw a message that answers the plan; unsigned."""
+    unit = None if plan.privacy is not None else draw(st.sampled_from([None, 0.5, 1.7]))
+    silo = draw(names if plan.silos is None else st.sampled_from(plan.silos))
+    sent = [draw(cells(plan, group, unit=unit)) for group in plan.groups]
+    withheld = sum(each.withheld is not None for each in sent)
+    if plan.privacy is None and silo in plan.totals and withheld == 1:
+        sent = [SketchedCell.kept_back(group, "complementary") for group in plan.groups]
     return SiloSketch(
         plan=plan.digest,
-        silo=draw(names if plan.silos is None else st.sampled_from(plan.silos)),
+        silo=silo,
         kind=plan.message_kind,
-        cells=[draw(cells(plan, group)) for group in plan.groups],
+        cells=sent,
         rows_dropped=0 if plan.privacy is not None else draw(st.integers(0, 1000)),
-        guarantee=plan.guarantee,
+        guarantee=plan.guarantee if unit is None else {**plan.guarantee, "weighted": True},
         software="fedparity 0.1.0",
     )

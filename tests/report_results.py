@@ -71,10 +71,11 @@ def weighted_result() -> AuditResult:
     """Counts that are weights, one of them whole."""
     plan = make_plan(levels=2, review_level=0.01, sketch="quantile", estimator="grid")
     cells = [
-        SketchedCell(group=group, count=count, values=[low, low + 0.3])
+        SketchedCell(group=group, count=count, values=[low, low + 0.3], effective=300)
         for group, count, low in (("A", 400.5, 0.1), ("B", 599.5, 0.2))
     ]
-    return measured(plan, [make_message(plan, "x", cells)])
+    weights = {**plan.guarantee, "weighted": True}
+    return measured(plan, [make_message(plan, "x", cells, guarantee=weights)])
 
 
 @cache

@@ -65,6 +65,7 @@ __all__ = [
     "Pair",
     "Plan",
     "PlanError",
+    "PolicyError",
     "PooledBound",
     "PrivacyError",
     "PrivacyPlan",
@@ -74,6 +75,7 @@ __all__ = [
     "ResultError",
     "RoundError",
     "RoundStateError",
+    "RuleError",
     "Sampled",
     "ScoreError",
     "SecureMessageError",
@@ -169,8 +171,8 @@ _HOMES = {
         "DisclosureError DocumentError FederationError FedparityError "
         "GroupError GroupMismatchError InputError KeyFileError LabelError LedgerError "
         "MagnitudeError MassError MessageError MissingExtraError MissingSiloError "
-        "OptionError OutputError PlanError PrivacyError RecordsError ResultError "
-        "RoundError RoundStateError ScoreError SecureMessageError SettingsError SignatureError "
+        "OptionError OutputError PlanError PolicyError PrivacyError RecordsError ResultError "
+        "RoundError RoundStateError RuleError ScoreError SecureMessageError SettingsError SignatureError "
         "TableError"
     ),
     "federated.centers": "centers",
@@ -268,11 +270,13 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         OptionError,
         OutputError,
         PlanError,
+        PolicyError,
         PrivacyError,
         RecordsError,
         ResultError,
         RoundError,
         RoundStateError,
+        RuleError,
         ScoreError,
         SecureMessageError,
         SettingsError,

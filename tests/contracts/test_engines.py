@@ -26,7 +26,10 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
+from fedparity.privacy.ledger import Entry, Ledger, now
+from fedparity.protocol.plan_signature import sign_plan
 from fedparity.protocol.secure.reading import decode_round
+from fedparity.protocol.signature import generate_key, public_text
 
 pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
 
@@ -86,6 +89,44 @@ def test_signed_messages_give_the_same_result_in_files_and_over_flower(name, tmp
 
     assert found == in_files(plan, TABLES, tmp_path / "files", keys)
     assert _numbers(found) == _numbers(in_process(plan, TABLES))
+
+
+@pytest.mark.parametrize("name", SIGNED)
+def test_a_strict_policy_of_every_silo_changes_no_number_and_is_obeyed(name, tmp_path):
+    """A signed plan, known silos, one data set, an approval: with all of them, and without one."""
+    folder = tmp_path / "flower"
+    folder.mkdir()
+    keys = write_keys(folder)
+    auditor = generate_key()
+    unsigned = some_plan(keys=public_keys(keys), **SIGNED[name])
+    plan = sign_plan(unsigned, auditor)
+    known = "".join(f'{silo} = "{key}"\n' for silo, key in plan.keys.items())
+    law = tmp_path / "strict.toml"
+    law.write_text(
+        f'schema = "fedparity/policy/1"\noverrides = false\n[auditors]\na = "{public_text(auditor)}"'
+        f'\n[silos]\n{known}[datasets]\nvisits = ["{folder}/*.csv"]\n[approval]\npeople = ["Ada"]\n'
+    )
+    settings = {silo: {"policy": str(law)} for silo in SILOS}
+    run = FlowerRun(plan=plan, tables=TABLES, folder=folder, keys=keys, settings=settings)
+    refused = "refused by a rule|no answer"
+
+    with pytest.raises(fp.MissingSiloError, match=refused):  # nobody approved it
+        run.go()
+    for silo in SILOS:
+        ledger = Ledger(folder / f"{silo}.ledger")
+        ledger.add(
+            Entry(entry="approval", time=now(), plan=plan.digest, by="Ada", because="agreed")
+        )
+        for left in (folder / f"{silo}-left").glob("*"):  # the state of the round that failed
+            left.unlink()
+    with pytest.raises(fp.MissingSiloError, match=refused):  # the auditor did not sign
+        run.again(plan=unsigned, config={"output": str(tmp_path / "unsigned")}).go()
+    found = run.again(config={"output": str(tmp_path / "approved")}).go()
+
+    assert found == in_files(plan, TABLES, tmp_path / "files", keys)
+    for silo in SILOS:
+        released = [e for e in Ledger(folder / f"{silo}.ledger").entries() if e.entry == "release"]
+        assert [(entry.dataset, entry.weaker) for entry in released] == [("visits", ())]
 
 
 NOISY = {

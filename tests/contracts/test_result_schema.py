@@ -28,8 +28,12 @@ def incomplete():
 
 def intersections():
     plan = make_plan(groups=((1, True), (2, False)), levels=2, sketch="quantile")
-    cells = [SketchedCell(group=group, count=20.5, values=[0.1, 0.2]) for group in plan.groups]
-    return plan, [make_message(plan, "only", cells)]
+    cells = [
+        SketchedCell(group=group, count=20.5, values=[0.1, 0.2], effective=20)
+        for group in plan.groups
+    ]
+    weights = {**plan.guarantee, "weighted": True}
+    return plan, [make_message(plan, "only", cells, guarantee=weights)]
 
 
 def counts():

@@ -2,21 +2,28 @@
 
 import json
 import tomllib
+from typing import get_args
 
 import pytest
 from benchmarks.fuzz import Samples, change_document
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from tests.laws import LENIENT
 from tests.protocol_strategies import messages, plans
 from tests.strategies import half
 from tests.tiers import examples
 from tests.unit.protocol import test_message
 from tests.unit.protocol.test_plan import WRONG
 from tests.unit.protocol.test_plan_files import DESIGN
+from tests.unit.protocol.test_policy_reading import ALL
+from tests.unit.protocol.test_policy_reading import WRONG as WRONG_POLICIES
 
 import fedparity as fp
+from fedparity.privacy.ledger import Entry, Ledger, now
+from fedparity.privacy.ledger_entry import EntryKind
 from fedparity.protocol.json_schemas import SCHEMAS, schema
+from fedparity.protocol.policy_reading import policy_from_toml
 
 PLAN = Draft202012Validator(schema("plan"))
 SKETCH = Draft202012Validator(schema("sketch"))
@@ -42,6 +49,13 @@ BEYOND_A_SCHEMA = {
     "a signature with a line end",  # $ matches before a line end in Python
 }
 """Mistakes that only the code can find."""
+POLICY_BEYOND = {
+    "not TOML",
+    "a name that hides",
+    "nobody to approve",
+    "an endless loss",
+    "no loss",
+}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -117,3 +131,47 @@ def test_what_the_plan_schema_refuses_the_code_refuses(plan, random):
         return
 
     assert PLAN.is_valid({key: value for key, value in changed.items() if value is not None})
+
+
+POLICY = Draft202012Validator(schema("policy"))
+LEDGER = Draft202012Validator(schema("ledger"))
+
+
+def test_policies_that_can_be_read_fit_their_schema():
+    for text in (ALL, LENIENT):
+        policy_from_toml(text)
+        POLICY.validate(tomllib.loads(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [text for name, (text, _) in WRONG_POLICIES.items() if name not in POLICY_BEYOND],
+    ids=[name for name in WRONG_POLICIES if name not in POLICY_BEYOND],
+)
+def test_policies_that_cannot_do_not(text):
+    assert not POLICY.is_valid(tomllib.loads(text))
+
+
+def test_every_kind_of_line_of_a_ledger_fits_its_schema(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    table = {"score": [0.1, 0.5] * 60, "group": ["A", "B"] * 60}
+    plain = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), period=("2026-01-01",) * 2)
+    first = fp.sketch(table, plan=plain, silo="north", ledger=ledger.path, in_period=True)
+    release = ledger.entries()[-1].release
+    ledger.add(Entry(entry="void", time=now(), release=release, because="wrong"))
+    fp.sketch(table, plan=plain, silo="north", ledger=ledger.path)
+    ledger.add(Entry(entry="approval", time=now(), plan=first.plan, by="Ada", because="agreed"))
+    with ledger.path.open("a") as file:
+        file.write('{"torn')
+    noisy = fp.Plan.from_dict(
+        plain.to_dict() | {"disclosure": {}, "privacy": {"mode": "dp", "epsilon": 1.0}}
+    )
+    weaker = {"again_because": "noise", "allow_weaker": ("epsilon",)}
+    fp.sketch(table, plan=noisy, silo="north", ledger=ledger.path, **weaker)
+
+    lines = [json.loads(line) for line in ledger.path.read_text().splitlines()]
+    assert {line["entry"] for line in lines} == set(get_args(EntryKind))
+    for line in lines:
+        LEDGER.validate(line)
+        for name in line:
+            assert not LEDGER.is_valid(line | {name: {}})

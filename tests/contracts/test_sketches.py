@@ -78,6 +78,7 @@ def test_every_source_gives_the_bits_of_the_oracle(make, kind, weight, rows, tmp
         score="z",
         group="race",
         weight=weight,
+        ledger=False,
     )
 
     assert expected(rows, kind, 7, weight) == numbers(sketch)

@@ -210,6 +210,7 @@ def a_silo_that_is_killed_midway_is_missing(deployment):
         settings = (deployment.work / silo / "settings.toml").read_text()
         digest = re.search(r'plan = "([^"]*)"', settings)[1]
         settings = settings.replace(digest, "again.toml")
+        settings = f'again-because = "a second run of the page"\n{settings}'
         if silo == "cedar":
             settings = settings.replace("practice/cedar/patients.csv", "cedar/stuck.csv")
         (deployment.work / silo / "second.toml").write_text(settings)

@@ -47,6 +47,11 @@ def consortium(tmp_path_factory):
         assert code == 0
         keys[silo] = json.loads("{" + line.replace(" = ", ":") + "}")[silo]
     plan(keys=keys).write(folder / "plan.toml")
+    known = "".join(f'{silo} = "{key}"\n' for silo, key in keys.items())
+    for silo in SILOS:  # each knows the others by another way than the plan
+        policy = folder / silo / ".config" / "fedparity" / "policy.toml"
+        policy.parent.mkdir(parents=True)
+        policy.write_text(f'schema = "fedparity/policy/1"\n[silos]\n{known}')
     return folder
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import kinds
+from tests.unit.privacy import test_ledger
 
 import fedparity as fp
 from fedparity.privacy.coarsening import allowed_levels
@@ -220,8 +221,8 @@ def test_two_releases_tell_where_a_record_is_and_the_ledger_allows_only_one(secr
     after = np.array(release(np.append(scores, 1.0)))
     guess = before[np.argmax(before != after)]
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    ledger.record("plan", "north", digest(before))
+    test_ledger.record(ledger, "plan", "north", digest(before))
 
     assert abs(guess - secret) < 0.02
     with pytest.raises(fp.LedgerError, match="north"):
-        ledger.record("plan", "north", digest(after))
+        test_ledger.record(ledger, "plan", "north", digest(after))

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.parts import Bounded, Estimate, InDeviations, Verdicts
+from fedparity.auditing.parts import (
+    Bounded,
+    Estimate,
+    InDeviations,
+    TailResult,
+    ThresholdResult,
+    Verdicts,
+)
 from fedparity.diagnostics.assessment import verdict
 from fedparity.diagnostics.intervals import Interval
 from fedparity.errors import ResultError
@@ -50,8 +57,30 @@ def _has_cells(result: AuditResult) -> bool:
     groups = {each.group for each in result.groups}
     groups |= {each.group for each in result.set_aside}
     return all(
-        silo.n.keys() == silo.levels.keys() == groups and silo.withheld.keys() <= groups
+        silo.n.keys() == silo.levels.keys() == silo.quantiles.keys() == groups
+        and silo.withheld.keys() <= groups
         for silo in result.silos
+    )
+
+
+def _has_amounts(result: AuditResult) -> bool:
+    """No number of records, distance or disparity is negative, and shares are between 0 and 1."""
+    groups, silos, pairs = result.groups, result.silos, result.pairs
+    amounts = (
+        *(result.n, result.disparity.interval.lower, result.heterogeneity.value),
+        *(each.n for each in groups),
+        *(number or 0 for silo in silos for number in silo.n.values()),
+        *(silo.interval.lower for silo in silos if silo.interval is not None),
+        *(number or 0 for s in silos for number in (s.disparity, s.heterogeneity, s.wasserstein)),
+        *(number for pair in pairs for number in (pair.interval.lower, pair.cramer)),
+    )
+    shares = (result.disparity.p_value, *(each.share for each in groups))
+    return min(amounts) >= 0 and all(0 <= share <= 1 for share in shares)
+
+
+def _has_sentences(result: AuditResult) -> bool:
+    return bool(result.plan.title and result.software) and all(
+        each.text for each in result.warnings
     )
 
 
@@ -122,10 +151,11 @@ def _has_magnitudes(result: AuditResult) -> bool:
 def _has_thresholds(result: AuditResult) -> bool:
     groups = [each.group for each in result.groups]
     asked = [each.threshold for each in result.thresholds]
+    rates: tuple[ThresholdResult | TailResult, ...] = (*result.thresholds, *result.tails)
     return (
         len(asked) == len(set(asked))
         and set(asked) >= set(result.plan.thresholds)
-        and all([row.group for row in each.groups] == groups for each in result.thresholds)
+        and all([row.group for row in each.groups] == groups for each in rates)
     )
 
 
@@ -156,7 +186,9 @@ _CHECKS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
     ("pairs", "every two of the groups, in their order", _has_pairs),
     ("set_aside", "groups that were not measured, each once", _has_set_aside),
     ("silos", "those received, each once, and in the attribution too", _has_silos),
-    ("n, levels and withheld of a silo", "the groups", _has_cells),
+    ("n, levels, quantiles and withheld of a silo", "the groups", _has_cells),
+    ("numbers of records, distances and shares", "0 or more, shares at most 1", _has_amounts),
+    ("the title, software and warnings", "texts that say something", _has_sentences),
     ("score_range of the plan", "two numbers, the lower first", _has_range),
     (
         "remainder of the decomposition",
@@ -166,7 +198,7 @@ _CHECKS: tuple[tuple[str, str, Callable[[AuditResult], bool]], ...] = (
     ("interval", "inside combined, and around value and corrected", _has_estimates),
     ("certificate", "inside outer", _has_bounds),
     ("worst_pair and burden", "of the groups that were measured", _has_magnitudes),
-    ("thresholds", "those of the plan, with every group", _has_thresholds),
+    ("thresholds and tails", "those of the plan, with every group", _has_thresholds),
     ("compared", "a value inside answered, and answered inside all", _has_compared),
     ("verdict", "what compared and review_level say", _has_verdicts),
     ("confidence", "a number between 0 and 1", _has_confidence),

@@ -106,10 +106,11 @@ def audit(
             redraws=redraws,
             progress=progress,
         )
-    messages = _in_order(_read(sketches, progress))
+    messages: list[SiloSketch] = []
+    check_messages(plan, _read(sketches, messages, progress))
     if not messages:
         raise FederationError.empty()
-    check_messages(plan, messages)
+    messages.sort(key=lambda message: message.silo)  # nothing depends on how they came
     if plan.privacy is not None:
         return audit_noisy(
             plan,
@@ -182,29 +183,25 @@ def _rounds(
 
 def _read(
     sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]],
+    messages: list[SiloSketch],
     progress: Progress | None,
-) -> list[SiloSketch]:
-    """The messages, those given by their paths read one by one."""
+) -> Iterator[SiloSketch]:
+    """The messages, those given by their paths read one by one, and kept once they are checked."""
     given = list(sketches)
-    messages = []
     for done, sketch in enumerate(given, start=1):
         if isinstance(sketch, RoundMessage):
             raise SecureMessageError.not_secure()
-        messages.append(sketch if isinstance(sketch, SiloSketch) else SiloSketch.read(sketch))
+        message = sketch if isinstance(sketch, SiloSketch) else SiloSketch.read(sketch)
+        yield message
+        messages.append(message)
         if progress is not None:
             progress(done, len(given), "reading")
-    return messages
 
 
 def _redrawing(progress: Progress | None) -> Callable[[int, int], None] | None:
     if progress is None:
         return None
     return lambda done, total: progress(done, total, "redrawing")
-
-
-def _in_order(messages: Iterable[SiloSketch]) -> list[SiloSketch]:
-    """By silo, so that nothing depends on how they came."""
-    return sorted(messages, key=lambda message: message.silo)
 
 
 def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:

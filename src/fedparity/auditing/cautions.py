@@ -13,7 +13,10 @@ from fedparity.protocol.labels import group_words
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 
-__all__ = ["audit_warnings"]
+__all__ = ["audit_warnings", "implausible_counts"]
+
+_IMPLAUSIBLE = 1000
+"""So many times the median of the others is no number to take on trust."""
 
 
 def audit_warnings(
@@ -24,16 +27,40 @@ def audit_warnings(
 ) -> tuple[AuditWarning, ...]:
     """Return a warning for each thing that is missing or was cut, groups set aside first."""
     sentences: dict[WarningCode, str] = {
+        "implausible_count": implausible_counts(messages),
         "silos_missing": _missing(plan, unseen),
         "cells_withheld": _withheld(messages, unseen),
         "unbounded": _unlimited(unseen),
         "totals_contradicted": _contradicted(unseen),
         "rows_dropped": _dropped(messages),
+        "messages_replaced": _replaced(messages),
         "coarser_cells": _coarser(plan, messages),
     }
     return (
         *(AuditWarning(code="group_set_aside", text=_set_aside(each)) for each in aside),
         *(AuditWarning(code=code, text=text) for code, text in sentences.items() if text),
+    )
+
+
+def implausible_counts(messages: Sequence[SiloSketch]) -> str:
+    """Return a sentence on silos that state a thousand times what is usual, in a group or in all.
+
+    What is usual is the median of the other silos that released a number.
+    """
+    counts = [[cell.count for cell in message.cells] for message in messages]
+    totals = [math.fsum(number or 0 for number in row) for row in counts]
+    silos: set[str] = set()
+    for column in (totals, *zip(*counts, strict=True)):
+        known = [(number, m.silo) for number, m in zip(column, messages, strict=True) if number]
+        if len(known) > 1:
+            # the lower median of the others, for every number above it
+            usual = sorted(number for number, _ in known)[len(known) // 2 - 1]
+            silos |= {silo for number, silo in known if number > _IMPLAUSIBLE * usual}
+    if not silos:
+        return ""
+    return (
+        f"{listed(sorted(silos))} stated more than {_IMPLAUSIBLE:,} times as many records as is usual "
+        "among the other silos, so that the result hangs on that number: ask whether it is right."
     )
 
 
@@ -84,6 +111,13 @@ def _dropped(messages: Sequence[SiloSketch]) -> str:
     rows = sum(message.rows_dropped for message in silos)
     names = listed(message.silo for message in silos)
     return f"{rows:,} rows without a score were dropped, by {names}: no bound counts them."
+
+
+def _replaced(messages: Sequence[SiloSketch]) -> str:
+    silos = [message.silo for message in messages if message.replaces is not None]
+    if not silos:
+        return ""
+    return f"the messages of {listed(silos)} replace others that these silos sent and voided."
 
 
 def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:

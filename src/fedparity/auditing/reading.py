@@ -22,7 +22,7 @@ from fedparity.diagnostics.intervals import Interval
 from fedparity.errors import ResultError
 from fedparity.laws.labels import Group
 from fedparity.protocol.frozen import FrozenMapping
-from fedparity.protocol.labels import as_group
+from fedparity.protocol.labels import as_group, hidden_place
 
 __all__ = ["Amount", "Reach", "Terms", "read_part", "written_fields"]
 
@@ -32,8 +32,8 @@ Read: TypeAlias = Callable[[Any, str], Any]
 
 
 def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise ResultError.field(where, "a text", value)
+    if not isinstance(value, str) or hidden_place(value) is not None:
+        raise ResultError.field(where, "a text whose characters can be seen", value)
     return value
 
 

@@ -28,6 +28,7 @@ from fedparity.auditing.parts import (
     group_key,
 )
 from fedparity.auditing.reading import Amount, Terms, read_part
+from fedparity.auditing.result_signature import ResultSignature, read_signature, sign_document
 from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
 from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
 from fedparity.diagnostics.warning import AuditWarning
@@ -40,6 +41,8 @@ from fedparity.protocol.frozen import FrozenMapping
 from fedparity.protocol.strict_json import LARGEST, decode_object
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from fedparity.diagnostics.brackets import Bracket
 
 __all__ = ["SCHEMA", "AuditResult"]
@@ -92,10 +95,16 @@ class AuditResult:
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """At most so many further records of each group: withheld cells, silos that sent nothing."""
 
+    signature: ResultSignature | None = None
+    """Of whoever vouches for the result; it fits, or there would be no such object."""
+
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it."""
-        document: dict[str, Any] = as_json(self)
-        return document
+        return {**as_json(self), "signature": as_json(self.signature)}
+
+    def signed(self, key: Ed25519PrivateKey) -> AuditResult:
+        """Return the result with the signature of this key, which covers all of it."""
+        return replace(self, signature=sign_document(self.to_dict(), key))
 
     def to_json(self) -> str:
         """Return the result as canonical JSON (RFC 8785): equal results give equal bytes."""
@@ -133,17 +142,22 @@ class AuditResult:
         Raises
         ------
         ResultError
-            If a field is missing, unknown, or holds something else, or if two contradict.
+            If a field is missing, unknown, or holds something else, if two contradict, or if a
+            signature does not fit.
         """
         if document.get("schema") != SCHEMA:
             raise ResultError.schema(SCHEMA, document.get("schema"))
-        result = read_part(cls, document, "the top")
+        if "signature" not in document:
+            raise ResultError.fields("the top", (), ("signature",))
+        parts = {name: part for name, part in document.items() if name != "signature"}
+        result = read_part(cls, parts, "the top")
+        signature = read_signature(document)
         measured = [each.group for each in result.groups]
         asked = [*measured, *(each.group for each in result.set_aside)]
         labels = {group_key(group): group for group in asked}
         silos = tuple(_relabelled(silo, labels) for silo in result.silos)
         check_curves(result.curves, measured)
-        result = replace(result, silos=silos)
+        result = replace(result, silos=silos, signature=signature)
         check_agreement(result)
         return result
 
@@ -215,6 +229,7 @@ class AuditResult:
             self,
             thresholds=tuple(at[score] for score in sorted(at)),
             tails=tuple(above[level] for level in sorted(above)),
+            signature=None,  # of another document
         )
 
     def ks_distance(self, first: Group, second: Group, *, of: Whom = "answered") -> Bracket:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,11 @@ from fedparity.cli.reporting import (
     write_outputs,
 )
 from fedparity.diagnostics.checks import FEWEST_REDRAWS
+from fedparity.errors.base import printable
 from fedparity.protocol.files import refuse_existing
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 __all__ = ["AnswerCommand", "answer", "answer_options", "check_answer", "end"]
 
@@ -95,12 +99,16 @@ def check_answer(options: dict[str, Any]) -> None:
         raise click.UsageError("a report that is printed leaves no room for --json.")
 
 
-def answer(measured: AuditResult, options: dict[str, Any]) -> None:
+def answer(
+    measured: AuditResult, options: dict[str, Any], key: Ed25519PrivateKey | None = None
+) -> None:
     """Print the result, and write it where it was asked for, with the rates asked for.
 
     A report that is printed takes the place of the text.
     """
     result = measured.with_rates(thresholds=options["thresholds"], tails=options["tails"])
+    if key is not None:
+        result = result.signed(key)
     if options["output"]:
         result.write(options["output"], force=options["force"])
     outputs = asked(options)
@@ -116,7 +124,7 @@ def answer(measured: AuditResult, options: dict[str, Any]) -> None:
 def end(context: click.Context, result: AuditResult, options: dict[str, Any]) -> None:
     """End with code 10 if the verdict asked for is *above* the review level."""
     if options["output"]:
-        click.echo(f"wrote {options['output']}", err=True)
+        click.echo(f"wrote {printable(options['output'])}", err=True)
     whom = options["fail_above"]
     if whom is None:
         return

@@ -11,10 +11,11 @@ from fedparity.auditing.audit import audit as measure
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.answering import AnswerCommand, answer, answer_options, check_answer, end
 from fedparity.cli.fitting import counted
-from fedparity.cli.inspecting import inspect_message, missing_silos, refuse_twice
+from fedparity.cli.inspecting import inspect_files, missing_silos
 from fedparity.cli.message_files import message_files
 from fedparity.cli.progress import Progress, progress_bar
 from fedparity.cli.requiring import check_all_there
+from fedparity.cli.signing import sign_options, signing_key
 from fedparity.errors import MessageError
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -28,6 +29,7 @@ __all__ = ["audit"]
 @click.argument("plan", type=click.Path())
 @click.argument("sketches", type=click.Path(), nargs=-1, required=True)
 @answer_options
+@sign_options
 @click.option(
     "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
 )
@@ -46,70 +48,60 @@ def audit(context: click.Context, /, **_: object) -> None:
       fedparity audit plan.toml inbox -o result.json --fail-above --require-all
       fedparity audit plan.toml inbox --threshold 0.5 --tail 0.9
       fedparity audit plan.toml inbox --html audit.html --pdf audit.pdf
+      fedparity audit plan.toml inbox -o result.json --sign auditor.key
     """
     options = dict(context.params)
     check_answer(options)
+    key = signing_key(options)
     plan = Plan.read(options["plan"])
     files = message_files(options["sketches"])
     with progress_bar("steps") as progress:
         if plan.privacy is not None and plan.privacy.secure:
             result = _opened(plan, files, options, progress)
         else:
-            messages = _read(files, progress)
+            messages = _read(plan, files, progress)
             if options["require_all"]:
                 check_all_there(plan, missing_silos(plan, (each.silo for each in messages)))
-            result = _measured(plan, files, messages, options, progress)
-    answer(result, options)
+            result = _measured(plan, messages, options, progress)
+    answer(result, options, key)
     end(context, result, options)
+
+
+def _measured(
+    plan: Plan,
+    messages: Sequence[SiloSketch] | Sequence[str],
+    options: dict[str, Any],
+    progress: Progress | None,
+) -> AuditResult:
+    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
+    return measure(plan, messages, progress=progress, **chosen)
 
 
 def _opened(
     plan: Plan, files: Sequence[str], options: dict[str, Any], progress: Progress | None
 ) -> AuditResult:
     """The result of a secure sum: its silos are known once it is opened."""
-    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
-    result = measure(plan, files, progress=progress, **chosen)
+    result = _measured(plan, files, options, progress)
     if options["require_all"]:
         check_all_there(plan, list(result.silos_missing))
     return result
 
 
-def _read(files: Sequence[str], progress: Progress | None) -> list[SiloSketch]:
-    messages = []
-    for done, file in enumerate(files, start=1):
-        messages.append(SiloSketch.read(file))
-        if progress is not None:
-            progress(done, len(files), "reading")
-    return messages
+def _read(plan: Plan, files: Sequence[str], progress: Progress | None) -> list[SiloSketch]:
+    """The messages, each checked as it is read; the first that is refused is named.
 
-
-def _measured(
-    plan: Plan,
-    files: Sequence[str],
-    messages: Sequence[SiloSketch],
-    options: dict[str, Any],
-    progress: Progress | None,
-) -> AuditResult:
-    chosen = {name: options[name] for name in ("confidence", "seed", "redraws")}
-    try:
-        return measure(plan, messages, progress=progress, **chosen)
-    except MessageError as error:
-        raise _with_file(plan, files, messages, error) from None
-
-
-def _with_file(
-    plan: Plan, files: Sequence[str], messages: Sequence[SiloSketch], error: MessageError
-) -> MessageError:
-    """The error with the name of the file that is to blame, and how many more there are."""
-    pairs = zip(files, messages, strict=True)
-    found = refuse_twice([inspect_message(plan, file, sketch) for file, sketch in pairs])
+    Raises
+    ------
+    MessageError
+        If one is refused; the error says how many more are.
+    """
+    found = inspect_files(plan, files, progress)
     refused = [each.error for each in found if each.error is not None]
-    if not refused:
-        return error
-    first, more = refused[0], len(refused) - 1
-    if not more:
-        return first
-    return MessageError(
-        f"{first.message} {counted(more, 'more message')} refused.",
-        fix="run fedparity verify with the same plan and messages to see all of them.",
-    )
+    if len(refused) > 1:
+        raise MessageError(
+            f"{refused[0].message} {counted(len(refused) - 1, 'more message')} refused.",
+            fix="run fedparity verify with the same plan and messages to see all of them.",
+        )
+    if refused:
+        raise refused[0]
+    return [each.sketch for each in found if each.sketch is not None]

@@ -37,7 +37,8 @@ __all__ = ["audit_text"]
 _SHOWN = 8
 """Groups and pairs; the JSON has them all."""
 _LABEL, _LONGEST_LABEL = 15, 28
-_SAID_FIRST = frozenset({"group_set_aside", "silos_missing", "silos_dropped_out"})
+_MISSING = frozenset({"silos_missing", "silos_dropped_out"})
+_SAID_FIRST = _MISSING | {"group_set_aside", "implausible_count"}
 """Codes of the warnings that stand at the top, not among the others."""
 
 
@@ -63,25 +64,23 @@ def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -
 
 
 def _headline(result: AuditResult, width: int) -> list[str]:
-    """How far apart in points, the range, and both verdicts by name."""
+    """How far apart in points, the range, both verdicts by name, and what casts doubt on them."""
     verdicts = (
         wrapped(words, width, first=f"  {shape} ") for shape, words in two_verdicts(result)
     )
+    implausible = (each.text for each in result.warnings if each.code == "implausible_count")
     return [
         *wrapped(in_points(result), width, first=f"{mark_of(result).shape} "),
         *wrapped(points_range(result), width, first="  "),
         *chain.from_iterable(verdicts),
+        *chain.from_iterable(wrapped(text, width, first="  ! ") for text in implausible),
         *wrapped(f"{result.plan.title} ({size(result)})", width, first="  "),
     ]
 
 
 def _missing(result: AuditResult, width: int) -> list[str]:
     """Groups that were set aside, and silos that sent nothing."""
-    silos = [
-        warning.text
-        for warning in result.warnings
-        if warning.code in _SAID_FIRST and warning.code != "group_set_aside"
-    ]
+    silos = [warning.text for warning in result.warnings if warning.code in _MISSING]
     sentences = (*set_aside_words(result), *(f"{text[0].upper()}{text[1:]}" for text in silos))
     if not sentences:
         return []

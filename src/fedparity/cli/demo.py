@@ -19,13 +19,16 @@ from fedparity.cli.inspecting import inspect_message
 from fedparity.cli.quoting import quoted
 from fedparity.cli.verify_text import verify_text
 from fedparity.errors import OutputError
+from fedparity.errors.base import printable
 from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
 from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.policy import Policy
 from fedparity.protocol.files import write_whole
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import prepare
 from fedparity.sketches.defaults import DEFAULT_LEVELS
 
@@ -149,8 +152,12 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
         folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
     )
     ledger = Ledger(folder / hospital.ledger_file)
+    ledger.begin()
+    permit = Permit.of(
+        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+    )
     message = folder / hospital.message_file
-    release.write(message, ledger=ledger, force=True)
+    release.write(message, permit=permit, force=True)
     return SiloSketch.read(message)
 
 
@@ -172,7 +179,7 @@ def _pooled(made: Sequence[Hospital]) -> str:
 
 def _next(folder: Path) -> str:
     command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
-    return f"\n{folder / _NOTE} says what is in the folder; next:\n  {command}"
+    return f"\n{printable(folder / _NOTE)} says what is in the folder; next:\n  {command}"
 
 
 def _program() -> list[str]:

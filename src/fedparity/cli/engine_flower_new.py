@@ -9,6 +9,7 @@ import click
 from fedparity.cli.fitting import counted
 from fedparity.engines.flower.app_folder import AppFolder
 from fedparity.engines.remote.terms import Terms
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 
 __all__ = ["new"]
@@ -68,7 +69,7 @@ def new(
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     silos = counted(len(plan.silos or ()), "silo")
     click.echo(
-        f"wrote {folder}\nplan {plan.digest}\n"
-        f"next: send {folder}/silos/NAME.toml to each of the {silos}; see its README.md",
+        f"wrote {printable(folder)}\nplan {plan.digest}\n"
+        f"next: send {printable(folder)}/silos/NAME.toml to each of the {silos}; see its README.md",
         err=True,
     )

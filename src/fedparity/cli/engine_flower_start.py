@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from fedparity.errors import MissingExtraError
 
 __all__ = ["start"]
 
+_OPTION = "--node-config"
 _COMMANDS = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr")
 
 
@@ -27,7 +29,8 @@ def start(command: str, arguments: tuple[str, ...]) -> None:
     """Run COMMAND of Flower with its telemetry, update check and installations switched off.
 
     COMMAND is flower-superlink, flower-supernode, flower-superexec or flwr; ARGUMENTS are its
-    own. This process becomes that one.
+    own. This process becomes that one. A silo's settings are checked first: nothing starts while
+    they name no plan that was approved.
 
     \b
     Examples:
@@ -35,6 +38,8 @@ def start(command: str, arguments: tuple[str, ...]) -> None:
         --ssl-certfile server.crt --ssl-keyfile server.key --enable-supernode-auth
       fedparity engine flower start flwr run audit consortium --stream
     """
+    if command == "flower-supernode":
+        _check_settings(arguments)
     environment = dict(os.environ)
     be_quiet(environment)
     if command == "flwr":  # a simulation runs in its processes; a node never does
@@ -47,3 +52,13 @@ def start(command: str, arguments: tuple[str, ...]) -> None:
         os.execvpe(command, [command, *arguments], environment)  # noqa: S606 -- no shell is wanted
     except FileNotFoundError:
         raise MissingExtraError.for_use("flwr", command, "flower") from None
+
+
+def _check_settings(arguments: tuple[str, ...]) -> None:
+    """Raise if the file of settings does not say what is read, or which plan was approved."""
+    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415 -- imports NumPy
+
+    for before, each in pairwise(("", *arguments)):
+        value = each if before == _OPTION else each.removeprefix(f"{_OPTION}=")
+        if (before == _OPTION or value != each) and Path(value).is_file():
+            SiloSettings.read(value)

@@ -13,6 +13,7 @@ import click
 from fedparity.cli.exits import ExitCode, exit_code
 from fedparity.cli.lazy import LazyGroup
 from fedparity.errors import FedparityError
+from fedparity.errors.base import printable
 
 __all__ = ["TRACEBACK", "GuardedGroup"]
 
@@ -86,13 +87,13 @@ def _tell_usage(error: click.ClickException) -> None:
     path = "fedparity" if context is None else context.command_path
     if context is not None:
         click.echo(context.get_usage(), err=True)
-    message = error.format_message()
+    message = printable(error.format_message())
     message = message[:1].lower() + message[1:]
     click.echo(f"error: {message}\nfix: see {path} --help.", err=True)
 
 
 def _refused_by_system(error: OSError) -> str:
-    place = "" if error.filename is None else f" ({error.filename})"
+    place = "" if error.filename is None else f" ({printable(error.filename)})"
     reason = (error.strerror or type(error).__name__).lower()
     return (
         f"the system does not allow it: {reason}{place}.\n"

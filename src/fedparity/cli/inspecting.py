@@ -12,71 +12,103 @@ from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
 
-__all__ = ["Inspection", "inspect_files", "inspect_message", "missing_silos", "refuse_twice"]
+__all__ = ["Facts", "Inspection", "inspect_files", "inspect_message", "missing_silos"]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is said of a message; its numbers are not kept."""
+
+    silo: str
+    digest: str
+    cells: int
+    levels: tuple[int, ...]
+    """Of the cells that are not withheld."""
+    signed: bool
+
+    @classmethod
+    def of(cls, sketch: SiloSketch) -> Facts:
+        """Return the facts of a message."""
+        return cls(
+            silo=sketch.silo,
+            digest=sketch.digest,
+            cells=len(sketch.cells),
+            levels=tuple(cell.levels for cell in sketch.cells if cell.withheld is None),
+            signed=sketch.signature is not None,
+        )
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """One file: its message if it could be read, and why it is refused if it is."""
+    """One file: what its message is if it could be read, and why it is refused if it is."""
 
     file: str
-    sketch: SiloSketch | None
+    facts: Facts | None
     error: MessageError | None
     """Names the file."""
+    sketch: SiloSketch | None = None
+    """The message, if it is not refused: others may be of any size."""
 
 
 def inspect_files(
     plan: Plan, files: Sequence[str], progress: Progress | None = None
 ) -> list[Inspection]:
-    """Return what is found in each file; two messages of one silo are both refused."""
+    """Return what is found in each file; two messages of one silo are both refused.
+
+    Files are read one after the other, and nothing is kept of one that is refused.
+    """
     found = []
     for done, file in enumerate(files, start=1):
         found.append(_inspect_file(plan, file))
         if progress is not None:
             progress(done, len(files), "checking")
-    return refuse_twice(found)
+    return _refuse_twice(found)
 
 
 def inspect_message(plan: Plan, file: str, sketch: SiloSketch) -> Inspection:
     """Return whether a message that could be read answers the plan."""
+    facts = Facts.of(sketch)
     try:
         check_message(plan, sketch)
     except MessageError as error:
-        return Inspection(file, sketch, _within(error, file))
-    return Inspection(file, sketch, None)
+        return Inspection(file, facts, _renewed(error, f"{file}: "))
+    return Inspection(file, facts, None, sketch)
 
 
 def _inspect_file(plan: Plan, file: str) -> Inspection:
     try:
         sketch = SiloSketch.read(file)
     except MessageError as error:
-        return Inspection(file, None, error)
+        return Inspection(file, None, _renewed(error))
     return inspect_message(plan, file, sketch)
 
 
-def refuse_twice(found: Sequence[Inspection]) -> list[Inspection]:
-    """Return the same, with all messages of a silo refused that has several: one must be wrong."""
-    by_silo: dict[str, list[SiloSketch]] = defaultdict(list)
+def _refuse_twice(found: Sequence[Inspection]) -> list[Inspection]:
+    """The same, with all messages of a silo refused that has several: one must be wrong."""
+    by_silo: dict[str, list[str]] = defaultdict(list)
     for each in found:
-        if each.sketch is not None:
-            by_silo[each.sketch.silo].append(each.sketch)
+        if each.facts is not None:
+            by_silo[each.facts.silo].append(each.facts.digest)
     return [_once(each, by_silo) for each in found]
 
 
-def _once(each: Inspection, by_silo: dict[str, list[SiloSketch]]) -> Inspection:
-    if each.sketch is None or each.error is not None:
+def _once(each: Inspection, by_silo: dict[str, list[str]]) -> Inspection:
+    if each.facts is None or each.error is not None:
         return each
-    same = by_silo[each.sketch.silo]
-    if len(same) == 1:
+    silo = each.facts.silo
+    if len(by_silo[silo]) == 1:
         return each
-    alike = all(other == same[0] for other in same)
+    alike = len(set(by_silo[silo])) == 1
     refuse = MessageError.same_twice if alike else MessageError.silo_twice
-    return replace(each, error=_within(refuse(each.sketch.silo), each.file))
+    return replace(each, error=_renewed(refuse(silo), f"{each.file}: "), sketch=None)
 
 
-def _within(error: MessageError, file: str) -> MessageError:
-    """The same error, of the same class, with the name of the file."""
-    return type(error)(f"{file}: {error.message}", fix=error.fix)
+def _renewed(error: MessageError, place: str = "") -> MessageError:
+    """The same error, with the name of the file, and without what led to it.
+
+    The frames of a traceback hold the bytes of the file, for as long as the error is held.
+    """
+    return type(error)(f"{place}{error.message}", fix=error.fix)
 
 
 def missing_silos(plan: Plan, received: Iterable[str]) -> list[str]:

@@ -7,8 +7,12 @@ import os
 
 import click
 
-from fedparity.errors import OutputError
+from fedparity.cli.signing import passphrase_option
+from fedparity.errors import OptionError, OutputError
+from fedparity.errors.base import printable
 from fedparity.protocol.files import write_whole
+from fedparity.protocol.labels import is_name
+from fedparity.protocol.secret_files import read_passphrase
 from fedparity.protocol.signature import generate_key, public_text, write_key
 
 __all__ = ["keygen"]
@@ -16,7 +20,9 @@ __all__ = ["keygen"]
 
 @click.command(short_help="Make a key to sign messages with.")
 @click.argument("name", type=click.Path(dir_okay=False))
-def keygen(name: str) -> None:
+@click.option("--passphrase", is_flag=True, help="Ask for a passphrase to encrypt the key with.")
+@passphrase_option
+def keygen(name: str, passphrase_file: str | None, *, passphrase: bool) -> None:
     """Write NAME.key, which stays in the building, and NAME.pub, which goes to the auditor.
 
     NAME is the silo's name in the plan, with a folder before it if you like. The line for the
@@ -25,18 +31,28 @@ def keygen(name: str) -> None:
     \b
     Examples:
       fedparity keygen aurora
-      fedparity keygen keys/aurora
+      fedparity keygen keys/aurora --passphrase
+      fedparity keygen keys/aurora --passphrase-file aurora.pass
     """
+    silo = os.path.basename(name)  # noqa: PTH119 -- pathlib takes 7 ms to import
+    if not is_name(silo):
+        raise OptionError(
+            "a silo's name has 1 to 200 characters, all of which can be seen.",
+            fix="choose a NAME as the plan can hold it.",
+        )
     public = f"{name}.pub"
     if os.path.lexists(public):
         raise OutputError.key_exists(public)
     key = generate_key()
-    write_key(f"{name}.key", key)
+    secret = None if passphrase_file is None else read_passphrase(passphrase_file)
+    if passphrase and secret is None:
+        words = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
+        secret = str(words).encode()
+    write_key(f"{name}.key", key, passphrase=secret)
     write_whole(public, f"{public_text(key)}\n".encode())
-    silo = os.path.basename(name)  # noqa: PTH119 -- pathlib takes 7 ms to import
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
     click.echo(
-        f"wrote {name}.key, which stays here, and {public}, which goes to the auditor:\n"
+        f"wrote {printable(name)}.key, which stays here, and {printable(public)}, which goes to the auditor:\n"
         "the line above belongs under [keys] of the plan",
         err=True,
     )

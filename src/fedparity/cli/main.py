@@ -17,6 +17,11 @@ _COMMANDS = {
     "plan": Place("plan", "plan", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch", "sketch", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("secure", "secure", "Add up the silos' counts; the auditor sees the sum."),
+    "policy": Place("policy", "policy", "Say what may leave this silo, whatever a plan asks for."),
+    "ledger": Place(
+        "ledger", "ledger", "Show, check and correct the record of what left this silo."
+    ),
+    "approve": Place("approve", "approve", "Agree to a plan before this silo answers it."),
     "verify": Place("verify", "verify", "Check the silos' messages against the plan."),
     "audit": Place("audit", "audit", "Measure the disparity of all silos from their messages."),
     "engine": Place("engine", "engine", "Ask the silos over a network instead of by files."),

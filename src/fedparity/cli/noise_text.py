@@ -6,17 +6,14 @@ from typing import Any
 
 from fedparity.cli.fitting import counted, number, wrapped
 from fedparity.cli.plan_words import group_words, named
-from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.spending import Spending
 from fedparity.protocol.labels import json_label
 from fedparity.releasing.noisy import Preview
+from fedparity.releasing.permit import Permit
 
 __all__ = ["preview_summary", "preview_text", "spending_words"]
 
 
-def preview_text(
-    shown: Preview, spending: Spending, ledger: Ledger | None, width: int = 80
-) -> str:
+def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
     """Return what would leave, how noisy it would be, and what it would cost; no number of the data."""
     plan, terms = shown.plan, shown.guarantee
     groups = named([group_words(group) for group in plan.groups])
@@ -37,7 +34,7 @@ def preview_text(
             if plan.disclosure.minimum_cell > 1
             else "No group is withheld."
         ),
-        f"Cost: {spending_words(shown.silo, spending, ledger)}",
+        f"Cost: {spending_words(permit)}",
         (
             "The records were read and can be counted. No noise was drawn and nothing was "
             "spent: the numbers themselves are only seen when they are released."
@@ -47,9 +44,8 @@ def preview_text(
     return "\n\n".join([*blocks, f"plan    {plan.digest}"])
 
 
-def preview_summary(shown: Preview, spending: Spending, ledger: Ledger | None) -> dict[str, Any]:
+def preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
     """Return the same as JSON holds it."""
-    spent = 0.0 if ledger is None else ledger.spent(shown.silo, spending.dataset)
     return {
         "silo": shown.silo,
         "plan": shown.plan.digest,
@@ -61,21 +57,17 @@ def preview_summary(shown: Preview, spending: Spending, ledger: Ledger | None) -
         "guarantee": dict(shown.guarantee),
         "noise_deviation": shown.deviation,
         "count_deviation": shown.count_deviation,
-        "dataset": spending.dataset,
-        "spent": spent,
+        "dataset": permit.dataset,
+        "spent": permit.spent,
     }
 
 
-def spending_words(silo: str, spending: Spending, ledger: Ledger | None) -> str:
-    """Return what a release costs, and what the silo has spent so far."""
-    words = (
-        f"epsilon = {number(spending.epsilon)} of the budget {number(spending.budget)} for the "
-        f"data set “{spending.dataset}”"
-    )
-    if ledger is None:
-        return f"{words}; no ledger is asked, so nobody adds up what is spent."
-    spent, whole = ledger.spent(silo, spending.dataset), ledger.spent(silo)
-    return (
-        f"{words}, of which {number(spent)} is spent; on all data sets together this silo has "
-        f"spent {number(whole)}."
-    )
+def spending_words(permit: Permit) -> str:
+    """Return what a release costs, and what the same records have cost so far."""
+    terms = permit.plan.privacy
+    epsilon = 0.0 if terms is None else terms.epsilon or 0.0
+    budget = epsilon if terms is None else terms.budget or epsilon
+    words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
+    if permit.ledger is None:
+        return f"{words}. No ledger is asked, so nobody adds up what is spent."
+    return f"{words}. So far {number(permit.spent)} is spent, by the ledger of this silo."

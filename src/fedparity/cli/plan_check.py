@@ -9,8 +9,12 @@ import click
 
 from fedparity.cli.exits import ExitCode
 from fedparity.cli.fitting import counted
+from fedparity.cli.quoting import quoted
+from fedparity.errors import PlanError
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.plan_reading import Mistake, check_plan, read_plan_text
+from fedparity.protocol.plan_signature import check_plan_signature
 from fedparity.protocol.plan_warnings import plan_warnings
 
 __all__ = ["check"]
@@ -36,10 +40,17 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
     plan = None if mistakes else Plan.from_toml(text)
     digest = None if plan is None else plan.digest
     warnings = () if plan is None else plan_warnings(plan)
+    if plan is not None and plan.signature is not None:
+        try:
+            check_plan_signature(plan)
+        except PlanError as error:
+            mistakes = (Mistake(None, "signature", error.message, error.fix),)
+            digest = None
     if as_json:
         found = {
             "file": file,
             "digest": digest,
+            "signed_by": None if plan is None or plan.signature is None else plan.signature["key"],
             "mistakes": [asdict(each) for each in mistakes],
             "warnings": list(warnings),
         }
@@ -52,10 +63,12 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
     for warning in warnings:
         click.echo(f"warning: {warning}", err=True)
     if not mistakes:
-        click.echo(f"{file} is a valid plan; next: fedparity plan show {file}", err=True)
+        signed = "" if plan is None or plan.signature is None else ", signed"
+        shown = quoted("fedparity", "plan", "show", file)
+        click.echo(f"{printable(file)} is a valid plan{signed}; next: {shown}", err=True)
         return
     click.echo(
-        f"error: {file} has {counted(len(mistakes), 'mistake')}.\n"
+        f"error: {printable(file)} has {counted(len(mistakes), 'mistake')}.\n"
         "fix: correct each as it says, then check again.",
         err=True,
     )
@@ -63,4 +76,5 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
 
 
 def _place(file: str, mistake: Mistake) -> str:
-    return file if mistake.line is None else f"{file}:{mistake.line}"
+    name = printable(file)
+    return name if mistake.line is None else f"{name}:{mistake.line}"

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import click
 
 from fedparity.cli.quoting import quoted
+from fedparity.errors.base import printable
 from fedparity.errors.protocol import PlanError
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
@@ -76,6 +77,12 @@ _POSITIVE = click.FloatRange(min=0, min_open=True)
     default="above",
     show_default=True,
     help="The good side of a threshold.",
+)
+@click.option(
+    "--period",
+    nargs=2,
+    metavar="FROM TO",
+    help="First and last day of the records, such as 2026-10-01 2026-12-31.",
 )
 @click.option(
     "--order", type=click.IntRange(1, 2), default=2, show_default=True, help="The p of W_p."
@@ -145,7 +152,7 @@ def new(context: click.Context, /, **_: object) -> None:
     plan.write(file, force=force)
     for warning in plan_warnings(plan):
         click.echo(f"warning: {warning}", err=True)
-    click.echo(f"wrote {file}\ndigest {plan.digest}", err=True)
+    click.echo(f"wrote {printable(file)}\ndigest {plan.digest}", err=True)
     click.echo(f"next: fedparity plan show {quoted(file)}, then send it to every silo", err=True)
 
 

@@ -8,6 +8,7 @@ import click
 
 from fedparity.cli.plan_words import plan_text
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_signature import check_plan_signature
 
 __all__ = ["show"]
 
@@ -31,3 +32,12 @@ def show(file: str, *, as_json: bool) -> None:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         click.echo(plan_text(plan))
+        click.echo(_signature_words(plan))
+
+
+def _signature_words(plan: Plan) -> str:
+    """Whether the auditor signed it, and whether the signature fits."""
+    if plan.signature is None:
+        return "\nNot signed by the auditor"
+    check_plan_signature(plan)
+    return f"\nSigned by the auditor with the key\n  {plan.signature['key']}"

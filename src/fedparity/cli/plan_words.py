@@ -45,6 +45,7 @@ def _sent(plan: Plan) -> list[str]:
         f"for each of the {len(plan.groups)} groups ({groups}): {_told(plan)};",
         *_threshold_words(plan),
         f"scores lie {_where(plan)}; at most {most:,} numbers in all;",
+        *_period_words(plan),
         "how many rows it left out because they have no score, and the rules it applied;",
         "no record, no name, no other column.",
     ]
@@ -83,6 +84,12 @@ def _threshold_words(plan: Plan) -> list[str]:
         return []
     scores = named([number(threshold) for threshold in plan.thresholds])
     return [f"how many of its records lie at or above {scores} ({plan.favorable} is good);"]
+
+
+def _period_words(plan: Plan) -> list[str]:
+    if plan.period is None:
+        return []
+    return [f"of records from {plan.period[0]} to {plan.period[1]}, which the silo selects;"]
 
 
 def _where(plan: Plan) -> str:

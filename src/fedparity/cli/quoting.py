@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from shlex import quote
 
+from fedparity.errors.base import printable
+
 __all__ = ["quoted"]
 
 
@@ -15,4 +17,4 @@ def quoted(*words: object) -> str:
     >>> quoted("fedparity", "audit", "my plan.toml")
     "fedparity audit 'my plan.toml'"
     """
-    return " ".join(quote(str(word)) for word in words)
+    return printable(" ".join(quote(str(word)) for word in words))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from fedparity.auditing.result import AuditResult
+from fedparity.errors.base import printable
 from fedparity.protocol.files import refuse_existing, write_whole
 from fedparity.report.formats import FORMATS, FormatName
 
@@ -87,4 +88,4 @@ def write_outputs(result: AuditResult, outputs: Sequence[Output], *, force: bool
             click.echo(data.decode(), nl=False)
         else:
             write_whole(output.target, data, force=force)
-            click.echo(f"wrote {output.target}", err=True)
+            click.echo(f"wrote {printable(output.target)}", err=True)

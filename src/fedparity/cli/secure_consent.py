@@ -16,7 +16,7 @@ _NEXT = "send the file to all silos"
 @click.command(short_help="Silo, step 5: sign that list (with keys).")
 @click.argument("plan", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1)
-@silo_options
+@silo_options()
 @click.pass_context
 def consent(context: click.Context, /, **_: object) -> None:
     """Write NAME.consent.json: this silo's signature under the request among MESSAGES.

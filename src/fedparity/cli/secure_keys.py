@@ -14,7 +14,7 @@ _NEXT = "send the file to all silos and the auditor; keep the state file secret"
 
 @click.command(short_help="Silo, step 1: publish keys for this round.")
 @click.argument("plan", type=click.Path())
-@silo_options
+@silo_options()
 @click.pass_context
 def keys(context: click.Context, /, **_: object) -> None:
     """Start a round under PLAN: write NAME.keys.json, two public keys for this silo.

@@ -7,15 +7,16 @@ from typing import Any
 import click
 
 from fedparity.cli.database_options import data_of
+from fedparity.cli.law_options import law_options, permit_of
 from fedparity.cli.progress import progress_bar
 from fedparity.cli.secure_mask_text import dry_run_text
 from fedparity.cli.secure_options import SiloStep, inbox_of, report_written, silo_options
 from fedparity.cli.table_options import reading_of, table_options
-from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.secure.round_message import SiloRoundMessage
 from fedparity.releasing.measuring import Effort
 from fedparity.releasing.noisy import check_unweighted
-from fedparity.releasing.secure.leaving import check_ledger, write_masked
+from fedparity.releasing.permit import Permit
+from fedparity.releasing.secure.leaving import write_masked
 from fedparity.releasing.secure.numbers import SiloNumbers, count_records, silo_vector
 from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.steps import make_ready
@@ -31,27 +32,21 @@ _NEXT = "send the file to the auditor"
 @click.argument("plan", type=click.Path())
 @click.argument("data", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1)
-@silo_options
+@silo_options(releasing=True)
 @table_options
-@click.option(
-    "--dataset",
-    metavar="NAME",
-    help="What the ledger calls these records.  [default: the plan's title]",
-)
 @click.option(
     "--threads", type=click.IntRange(min=1), help="Threads to use.  [default: one per core]"
 )
 @click.option("--dry-run", is_flag=True, help="Read the table, say what would leave, and stop.")
-@click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]")
-@click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
+@law_options
 @click.pass_context
 def mask(context: click.Context, /, **_: object) -> None:
     """Count the table DATA on the plan's grid and write NAME.mask.json: random numbers.
 
     Only the sum over the silos, opened in step 6, means anything. The keys and shares of all
     silos must be among MESSAGES; every share for this silo is opened and checked before the
-    table is read. A silo masks once per round, and without noise it takes part in one sum per
-    data set: the ledger refuses another. Exit code 4 if a rule refuses the step.
+    table is read. A silo masks once per round, and takes part in one sum per data set: the
+    ledger refuses another. Exit code 4 if a rule refuses the step.
 
     \b
     Examples:
@@ -66,31 +61,24 @@ def mask(context: click.Context, /, **_: object) -> None:
     if options["url_file"] is not None:  # then there is no DATA, and all the rest are messages
         options |= {"data": None, "messages": (options["data"], *options["messages"])}
     options["data"] = data_of(options)
-    ledger = _ledger(options)
     reading = reading_of(options)
     step = SiloStep.of(options | {"force": options["force"] or options["dry_run"]}, "mask")
     check_unweighted(step.plan, weighted=reading["weight"] is not None)
+    permit = permit_of(options, step.plan, step.silo, options["data"])
     if options["dry_run"]:
         _count(step, options, reading)
         click.echo(dry_run_text(step.plan, step.silo))
         return
     with step.state.held() as state:
-        message = _message(step, step.check(state), ledger, options, reading)
-        write_masked(
-            message,
-            step.output,
-            plan=step.plan,
-            ledger=ledger,
-            dataset=options["dataset"],
-            force=step.force,
-        )
+        message = _message(step, step.check(state), permit, options, reading)
+        write_masked(message, step.output, permit=permit, force=step.force)
     report_written(message, step.output, _NEXT, as_json=step.as_json)
 
 
 def _message(
     step: SiloStep,
     state: RoundState,
-    ledger: Ledger | None,
+    permit: Permit,
     options: dict[str, Any],
     reading: dict[str, Any],
 ) -> SiloRoundMessage:
@@ -98,7 +86,7 @@ def _message(
     if step.resend:
         return state.sent_again("mask")
     ready = make_ready(step.plan, state, inbox_of(options["messages"]))
-    check_ledger(step.plan, step.silo, ledger, dataset=options["dataset"])
+    permit.check()
     vector = silo_vector(step.plan, _count(step, options, reading))
     made = mask_vector(step.plan, state, ready, vector, key=step.key)
     step.state.replace(made.state)
@@ -110,11 +98,3 @@ def _count(step: SiloStep, options: dict[str, Any], reading: dict[str, Any]) -> 
         records = open_records(options["data"], groups=step.plan.groups, **reading)
         effort = Effort(threads=options["threads"], progress=progress)
         return count_records(step.plan, records, effort)
-
-
-def _ledger(options: dict[str, Any]) -> Ledger | None:
-    if options["no_ledger"] and options["ledger"]:
-        raise click.UsageError("give either --ledger or --no-ledger.")
-    if options["no_ledger"] or options["dry_run"]:
-        return None
-    return Ledger(options["ledger"] or default_ledger_path())

@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from fedparity.cli.law_options import policy_option, weaker_option
 from fedparity.cli.message_files import message_files
+from fedparity.cli.signing import SIGN_OPTIONS, signing_key
+from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.policy_reading import find_policy
 from fedparity.protocol.secure.reading import Inbox
 from fedparity.protocol.secure.round_message import RoundMessage, SiloRoundMessage
-from fedparity.protocol.signature import read_key
+from fedparity.releasing.permit import lawful
 from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.state_file import StateFile
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+Command: TypeAlias = Callable[..., None]
 
 __all__ = ["SiloStep", "inbox_of", "report_written", "silo_options"]
 
@@ -31,7 +37,7 @@ _OPTIONS = (
         metavar="FILE",
         help="The round's secrets, which stay here.  [default: NAME.secure-state]",
     ),
-    click.option("--sign", metavar="KEY", help="File of the private key to sign with."),
+    *SIGN_OPTIONS,
     click.option("-o", "--output", metavar="FILE", help="File to write.  [default: see above]"),
     click.option("--force", is_flag=True, help="Replace an existing output file."),
     click.option(
@@ -39,13 +45,18 @@ _OPTIONS = (
     ),
     click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON."),
 )
+_LAW = (policy_option, weaker_option)
 
 
-def silo_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a silo's step."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def silo_options(*, releasing: bool = False) -> Callable[[Command], Command]:
+    """Return what gives a command the options of a silo's step; one that releases has its own law."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(_OPTIONS if releasing else (*_OPTIONS, *_LAW)):
+            command = option(command)
+        return command
+
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -67,12 +78,15 @@ class SiloStep:
 
         Raises
         ------
+        RuleError
+            If the silo's policy forbids the plan.
         OutputError
             If the output file exists; before anything is done.
         """
         name = file_name(options["silo"])
         output = options["output"] or f"{name}.{ending}.json"
         plan = Plan.read(options["plan"])
+        lawful(plan, find_policy(options["policy"]), options["allow_weaker"])
         if not options["force"]:
             refuse_existing(output)
         if plan.keys and not options["sign"] and not options["resend"]:
@@ -85,7 +99,7 @@ class SiloStep:
             force=options["force"],
             resend=options["resend"],
             as_json=options["as_json"],
-            key=None if options["sign"] is None else read_key(options["sign"]),
+            key=signing_key(options),
         )
 
     def check(self, state: RoundState) -> RoundState:
@@ -116,4 +130,4 @@ def report_written(message: RoundMessage, output: str, next_step: str, *, as_jso
             "bytes": len(message.to_bytes()),
         }
         click.echo(json.dumps(document, indent=2))
-    click.echo(f"wrote {output}\ndigest {message.digest}\nnext: {next_step}", err=True)
+    click.echo(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}", err=True)

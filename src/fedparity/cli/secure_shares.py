@@ -15,7 +15,7 @@ _NEXT = "send the file to all silos and the auditor"
 @click.command(short_help="Silo, step 2: split its secrets for all silos.")
 @click.argument("plan", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1)
-@silo_options
+@silo_options()
 @click.pass_context
 def shares(context: click.Context, /, **_: object) -> None:
     """Write NAME.shares.json, for which the keys of all silos must be among MESSAGES.

@@ -16,7 +16,7 @@ _NEXT = "send the file to the auditor; this silo's part of the round is done"
 @click.command(short_help="Silo, step 6: help to open that one sum.")
 @click.argument("plan", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1)
-@silo_options
+@silo_options()
 @click.pass_context
 def unmask(context: click.Context, /, **_: object) -> None:
     """Write NAME.unmask.json: this silo's answer to the request among MESSAGES.

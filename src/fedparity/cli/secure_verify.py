@@ -15,6 +15,7 @@ from fedparity.cli.fitting import counted, cut, left, wrapped
 from fedparity.cli.plan_words import named
 from fedparity.cli.requiring import check_all_there
 from fedparity.errors import MessageError
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.checks import check_round
 from fedparity.protocol.secure.reading import Inbox, read_round
@@ -89,7 +90,7 @@ def _lines(
         ),
     ):
         status = "ok" if each.error is None else "refused"
-        place = each.silo if each.message is not None else each.file
+        place = each.silo if each.message is not None else printable(each.file)
         lines.append(cut(f"{left(place, names)}  {left(each.step, 8)}  {status}", width))
     for each in found:
         if each.error is not None:

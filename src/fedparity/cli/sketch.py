@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from fedparity.cli.amounts import byte_count
 from fedparity.cli.database_options import data_of
-from fedparity.cli.noise_text import preview_summary, preview_text, spending_words
+from fedparity.cli.law_options import law_options, permit_of
+from fedparity.cli.noise_text import preview_summary, preview_text
 from fedparity.cli.progress import Progress, progress_bar
+from fedparity.cli.signing import sign_options, signing_key
 from fedparity.cli.sketch_text import dry_run_text, release_summary, written_text
 from fedparity.cli.table_options import reading_of, table_options
-from fedparity.privacy.ledger import Ledger, default_ledger_path
+from fedparity.errors import DisclosureError
+from fedparity.errors.base import printable
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.files import refuse_existing
+from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.protocol.signature import read_key
 from fedparity.releasing.measuring import Effort
-from fedparity.releasing.noisy import check_unweighted, spending_of
+from fedparity.releasing.noisy import check_unweighted
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import Release, check_silo, prepare, preview
 
 __all__ = ["sketch"]
-
-
-@dataclass(frozen=True)
-class _Target:
-    """Where a release goes."""
-
-    output: str
-    ledger: Ledger | None
-    force: bool
 
 
 @click.command(short_help="Reduce a silo's table to the numbers that may leave.")
@@ -62,14 +56,8 @@ class _Target:
 @click.option(
     "--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
 )
-@click.option("--sign", metavar="KEY", help="File of the private key to sign with.")
-@click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]")
-@click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
-@click.option(
-    "--dataset",
-    metavar="NAME",
-    help="Data whose privacy budget is spent.  [default: the plan's title]",
-)
+@sign_options
+@law_options
 @click.option("--force", is_flag=True, help="Replace an existing output file.")
 @click.option("--verbose", is_flag=True, help="Say how it was computed.")
 @click.pass_context
@@ -79,10 +67,11 @@ def sketch(context: click.Context, /, **_: object) -> None:
     DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
     a database, such as postgresql://user@host/name, or of Spark, such as spark://host:7077, with
     --table or --query. Start with
-    --dry-run: it shows all that would leave and writes nothing. A release is entered into
-    the ledger, a local file that refuses a second, different release under the same plan:
-    $FEDPARITY_LEDGER, or fedparity/ledger.jsonl in the folder for state of this user. Under a
-    plan with noise it refuses what the budget of the data does not allow, too.
+    --dry-run: it shows all that would leave and writes nothing. This silo's policy decides
+    whether the plan is obeyed (fedparity policy show); the ledger, a local file, refuses a
+    second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
+    fedparity/ledger.jsonl in the folder for state of this user. The same command again writes
+    the same message, or finishes one that was interrupted.
     Exit code 4 if a rule refuses the release.
 
     \b
@@ -96,40 +85,60 @@ def sketch(context: click.Context, /, **_: object) -> None:
     """
     options = dict(context.params)
     options["data"] = data_of(options)
-    plan = Plan.read(options["plan"])
-    dry = options["dry_run"]
-    target = _target(options)
-    if not (dry or target.force):
-        refuse_existing(target.output)
-    check_silo(plan, options["silo"])
+    plan, silo, dry = Plan.read(options["plan"]), options["silo"], options["dry_run"]
+    output = options["output"] or f"{file_name(silo)}.sketch.json"
+    if not (dry or options["force"]):
+        refuse_existing(output)
+    check_silo(plan, silo)
     check_unweighted(plan, weighted=options["weight"] is not None)
-    key = None if options["sign"] is None else read_key(options["sign"])
-    if plan.keys and key is None and not dry:
-        raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
-    if dry and plan.privacy is not None:
-        _preview(plan, options)
+    permit = permit_of(options, plan, silo, options["data"])
+    if dry:
+        _dry_run(plan, permit, options)
         return
-    _check_budget(plan, target, options)
-    release = _prepared(plan, options)
+    key = signing_key(options)
+    if plan.keys and key is None:
+        raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
+    finished = permit.finish(output, force=options["force"])
+    if finished is not None:
+        if options["as_json"]:
+            _print_summary(finished, output, permit)
+        click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
+        click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
+        return
+    permit.check()
+    release = _prepared(plan, options).replacing(permit.voided())
     if key is not None:
         release = release.signed(key)
     if options["verbose"]:
         click.echo(_how(release), err=True)
-    if dry:
-        _show(release, plan, as_json=options["as_json"])
+    check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
+    release.write(output, permit=permit, force=options["force"])
+    if options["as_json"]:
+        _print_summary(release.sketch, output, permit)
+    click.echo(written_text(release, output, permit), err=True)
+
+
+def _print_summary(sketch: SiloSketch, output: str, permit: Permit) -> None:
+    summary = release_summary(sketch, output, permit)
+    click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+
+
+def _dry_run(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
+    """Show what would leave; sign nothing, enter nothing, draw no noise."""
+    if plan.privacy is not None:
+        _preview(plan, permit, options)
     else:
-        check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-        _write(release, target, as_json=options["as_json"])
-
-
-def _target(options: dict[str, Any]) -> _Target:
-    if options["no_ledger"] and options["ledger"]:
-        raise click.UsageError("give either --ledger or --no-ledger.")
-    ledger = None
-    if not (options["no_ledger"] or options["dry_run"]):
-        ledger = Ledger(options["ledger"] or default_ledger_path())
-    output = options["output"] or f"{file_name(options['silo'])}.sketch.json"
-    return _Target(output, ledger, options["force"])
+        release = _prepared(plan, options)
+        if options["verbose"]:
+            click.echo(_how(release), err=True)
+        if options["as_json"]:
+            click.echo(release.sketch.to_bytes(), nl=False)
+        else:
+            click.echo(dry_run_text(release, plan))
+    try:
+        permit.check()
+    except DisclosureError as error:
+        click.echo(f"warning: as things stand, a release is refused: {error}", err=True)
 
 
 def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
@@ -140,7 +149,6 @@ def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
             plan=plan,
             silo=options["silo"],
             **reading,
-            dataset=options["dataset"],
             effort=_effort(options, progress),
         )
 
@@ -154,18 +162,8 @@ def _effort(options: dict[str, Any], progress: Progress | None) -> Effort:
     )
 
 
-def _check_budget(plan: Plan, target: _Target, options: dict[str, Any]) -> None:
-    """Refuse before the data are read what the ledger would refuse afterwards."""
-    spending = spending_of(plan, options["dataset"])
-    if spending is not None and target.ledger is not None:
-        target.ledger.check_budget(plan.digest, options["silo"], spending)
-
-
-def _preview(plan: Plan, options: dict[str, Any]) -> None:
+def _preview(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
     """Show what would leave under a plan with noise: no noise is drawn, and nothing is spent."""
-    spending = spending_of(plan, options["dataset"])
-    if spending is None:
-        return
     with progress_bar("rows") as progress:
         shown = preview(
             options["data"],
@@ -174,14 +172,10 @@ def _preview(plan: Plan, options: dict[str, Any]) -> None:
             effort=_effort(options, progress),
             **reading_of(options),
         )
-    ledger = None
-    if not options["no_ledger"]:
-        ledger = Ledger(options["ledger"] or default_ledger_path())
     if options["as_json"]:
-        summary = preview_summary(shown, spending, ledger)
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(preview_summary(shown, permit), indent=2, ensure_ascii=False))
     else:
-        click.echo(preview_text(shown, spending, ledger))
+        click.echo(preview_text(shown, permit))
 
 
 def _how(release: Release) -> str:
@@ -193,24 +187,6 @@ def _how(release: Release) -> str:
         )
     passes = f"{how.passes} pass{'' if how.passes == 1 else 'es'}"
     done = f"{how.way}, {passes} with the {how.kernel} kernel"
-    if release.spending is not None:  # an exact number of records is not for a log
+    if release.sketch.kind == "histogram":  # an exact number of records is not for a log
         return f"noisy counts, {done}"
     return f"{sum(release.records.values()):,} records, {done}"
-
-
-def _show(release: Release, plan: Plan, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(release.sketch.to_bytes(), nl=False)
-    else:
-        click.echo(dry_run_text(release, plan))
-
-
-def _write(release: Release, target: _Target, *, as_json: bool) -> None:
-    release.write(target.output, ledger=target.ledger, force=target.force)
-    if as_json:
-        summary = release_summary(release, target.output, target.ledger)
-        click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
-    click.echo(written_text(release, target.output, target.ledger), err=True)
-    if release.spending is not None:
-        spent = spending_words(release.sketch.silo, release.spending, target.ledger)
-        click.echo(f"spent {spent}", err=True)

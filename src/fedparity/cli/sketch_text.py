@@ -7,13 +7,16 @@ from typing import Any
 
 from fedparity.cli.cell_text import numbers_text, numbers_words
 from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
+from fedparity.cli.law_options import policy_words
+from fedparity.cli.noise_text import spending_words
 from fedparity.cli.plan_words import group_words
-from fedparity.privacy.ledger import Ledger
+from fedparity.errors.base import printable
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.labels import json_label
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.release import Release
 
 __all__ = ["dry_run_text", "release_summary", "written_text"]
@@ -43,19 +46,27 @@ def dry_run_text(release: Release, plan: Plan, width: int = _COLUMNS_OF_A_TERMIN
     return "\n".join(lines)
 
 
-def written_text(release: Release, output: str, ledger: Ledger | None) -> str:
-    """Return what was written, and what to do with it."""
-    sketch = release.sketch
-    kept = "none: not entered anywhere" if ledger is None else str(ledger.path)
-    lines = [f"wrote {output}", *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  ")]
+def written_text(release: Release, output: str, permit: Permit) -> str:
+    """Return what was written, which rules of the silo were asked, and what to do with it."""
+    sketch, ledger = release.sketch, permit.ledger
+    kept = "none: not entered anywhere" if ledger is None else printable(ledger.path)
+    lines = [
+        f"wrote {printable(output)}",
+        *wrapped(_size_words(sketch), _COLUMNS_OF_A_TERMINAL, first="  "),
+    ]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
-    lines += [f"digest {sketch.digest}", f"ledger {kept}"]
+    lines += [f"digest {sketch.digest}", f"policy {policy_words(permit.policy)}", f"ledger {kept}"]
+    if sketch.kind == "histogram":
+        lines += wrapped(f"cost {spending_words(permit)}", _COLUMNS_OF_A_TERMINAL, rest="  ")
+    if sketch.replaces is not None:
+        lines += [f"replaces {sketch.replaces}, which was voided"]
+    if permit.weaker:
+        lines += [f"weaker than the policy: {', '.join(permit.weaker)}"]
     return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
 
 
-def release_summary(release: Release, output: str, ledger: Ledger | None) -> dict[str, Any]:
+def release_summary(sketch: SiloSketch, output: str, permit: Permit) -> dict[str, Any]:
     """Return what was written, as JSON holds it; without what stays in the building."""
-    sketch = release.sketch
     return {
         "file": output,
         "silo": sketch.silo,
@@ -63,7 +74,11 @@ def release_summary(release: Release, output: str, ledger: Ledger | None) -> dic
         "digest": sketch.digest,
         "bytes": len(sketch.to_bytes()),
         "signed": sketch.signature is not None,
-        "ledger": None if ledger is None else str(ledger.path),
+        "replaces": sketch.replaces,
+        "dataset": permit.dataset,
+        "policy": None if permit.policy.path is None else str(permit.policy.path),
+        "weaker": list(permit.weaker),
+        "ledger": None if permit.ledger is None else str(permit.ledger.path),
         "cells": [
             {"group": json_label(cell.group), "levels": cell.levels, "withheld": cell.withheld}
             for cell in sketch.cells
@@ -137,7 +152,7 @@ def _reasons(release: Release) -> list[tuple[Any, str]]:
 
 def _not_sent(width: int) -> list[str]:
     words = (
-        "Not sent: any record, name or identifier; any other column; the numbers of records of "
+        "Not sent: names or identifiers; any other column; the numbers of records of "
         "withheld groups; the reasons above. fedparity sketch --dry-run --json prints the very "
         "bytes."
     )

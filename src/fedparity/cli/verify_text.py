@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from fedparity.auditing.cautions import implausible_counts
 from fedparity.cli.fitting import counted, cut, left, right, width_of, wrapped
 from fedparity.cli.inspecting import Inspection
 from fedparity.cli.plan_words import named
 from fedparity.errors import SignatureError
+from fedparity.errors.base import printable
 from fedparity.protocol.plan import Plan
 
-__all__ = ["signed_words", "verify_text"]
+__all__ = ["doubts", "signed_words", "verify_text"]
 
 _ALL = 40
 """Up to so many messages all are shown; of more, those refused and a count of the others."""
@@ -31,12 +33,20 @@ def verify_text(
     if len(shown) < len(found):
         lines.append(f"{counted(len(found) - len(shown), 'message')} ok, not listed")
     lines += chain.from_iterable(_refusal(each, width) for each in shown if each.error)
+    doubt = doubts(found)
+    if doubt:
+        lines += ["", *wrapped(doubt, width, first="! ")]
     return "\n".join([*lines, "", *_ending(plan, found, missing, width)])
+
+
+def doubts(found: Sequence[Inspection]) -> str:
+    """Return a warning of numbers of records that are hard to believe; nothing if there are none."""
+    return implausible_counts([each.sketch for each in found if each.sketch is not None])
 
 
 def signed_words(plan: Plan, each: Inspection) -> str:
     """Return whether a message is signed, as far as the plan lets one tell."""
-    if each.sketch is None or each.sketch.signature is None:
+    if each.facts is None or not each.facts.signed:
         return "no"
     if not plan.keys:
         return "unchecked"
@@ -44,18 +54,19 @@ def signed_words(plan: Plan, each: Inspection) -> str:
 
 
 def _name(each: Inspection) -> str:
-    return each.file if each.sketch is None else each.sketch.silo
+    return printable(each.file) if each.facts is None else each.facts.silo
 
 
 def _row(plan: Plan, each: Inspection, names: int) -> str:
     numbers = ["-", "-", "-", "-"]
-    if each.sketch is not None:
-        cells = each.sketch.cells
-        withheld = sum(cell.withheld is not None for cell in cells)
-        levels = [cell.levels for cell in cells if cell.withheld is None]
-        numbers = [str(len(cells)), _spread(levels), str(withheld), signed_words(plan, each)]
+    if (seen := each.facts) is not None:
+        withheld = seen.cells - len(seen.levels)
+        numbers = [str(seen.cells), _spread(seen.levels), str(withheld), signed_words(plan, each)]
     columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
-    return f"{left(_name(each), names)}{columns}  {'ok' if each.error is None else 'refused'}"
+    status = "ok" if each.error is None else "refused"
+    if each.sketch is not None and each.sketch.replaces is not None:
+        status += f", replaces {each.sketch.replaces[:19]}"
+    return f"{left(_name(each), names)}{columns}  {status}"
 
 
 def _spread(levels: Sequence[int]) -> str:

@@ -251,7 +251,7 @@ def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[Aud
                 fix="leave their rows out with where=, or add them to silos in the plan.",
             )
     if asked.keys:
-        return replace(asked, keys={}), [_KEYS_LEFT_OUT]
+        return replace(asked, keys={}, signature=None), [_KEYS_LEFT_OUT]
     return asked, []
 
 

@@ -9,6 +9,7 @@
     │   ├── LedgerError              another release is on record, or the ledger is damaged
     │   ├── PrivacyError             a privacy mode could not keep its promise
     │   │   └── BudgetError               the privacy budget of a data set is spent
+    │   ├── RuleError                the silo's own policy refuses a plan
     │   └── RoundError               a step of a secure sum that would reveal more than the sum
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
@@ -26,7 +27,8 @@
         │       └── DatabaseUnreachableError  a database that does not answer
         ├── DocumentError       a file that cannot be read, or is not the document it should be
         │   ├── PlanError            a plan that says what it may not, or lacks what it must say
-        │   ├── ResultError          a document that is not an audit's result
+        │   ├── PolicyError          a silo's policy that cannot be read, or says what it may not
+    │   ├── ResultError          a document that is not an audit's result
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
         │       ├── SecureMessageError    a message of a secure sum that does not fit the others
         │       └── SignatureError        a message that is not signed as its plan asks
@@ -49,7 +51,7 @@ from fedparity.errors.databases import (
     DatabaseNameError,
     DatabaseUnreachableError,
 )
-from fedparity.errors.disclosure import DisclosureError, LedgerError
+from fedparity.errors.disclosure import DisclosureError, LedgerError, RuleError
 from fedparity.errors.labels import LabelError
 from fedparity.errors.messages import MessageError, SignatureError
 from fedparity.errors.numbers import (
@@ -61,7 +63,13 @@ from fedparity.errors.numbers import (
     ScoreError,
 )
 from fedparity.errors.privacy import BudgetError, PrivacyError
-from fedparity.errors.protocol import DocumentError, KeyFileError, OutputError, PlanError
+from fedparity.errors.protocol import (
+    DocumentError,
+    KeyFileError,
+    OutputError,
+    PlanError,
+    PolicyError,
+)
 from fedparity.errors.remote import AnsweredError, ApprovalError, SettingsError
 from fedparity.errors.results import ResultError
 from fedparity.errors.rosters import MissingSiloError
@@ -94,11 +102,13 @@ __all__ = [
     "OptionError",
     "OutputError",
     "PlanError",
+    "PolicyError",
     "PrivacyError",
     "RecordsError",
     "ResultError",
     "RoundError",
     "RoundStateError",
+    "RuleError",
     "ScoreError",
     "SecureMessageError",
     "SettingsError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["FedparityError", "InputError", "listed"]
+__all__ = ["FedparityError", "InputError", "listed", "printable"]
 
 
 class FedparityError(Exception):
@@ -19,6 +19,7 @@ class FedparityError(Exception):
     """
 
     def __init__(self, message: str, *, fix: str) -> None:
+        message, fix = printable(message), printable(fix)
         super().__init__(message, fix)
         self.message = message
         self.fix = fix
@@ -28,6 +29,23 @@ class FedparityError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, self.fix)
+
+
+def printable(text: object) -> str:
+    r"""Return a text that does nothing to a terminal: what cannot be printed is escaped.
+
+    The names of files and labels are others' words: an escape sequence in one would clear the screen,
+    or paint a line that the program did not write. Line ends stay.
+
+    Examples
+    --------
+    >>> printable("inbox/a\x1b[2J.json"), printable("Å 東京.json")
+    ('inbox/a\\x1b[2J.json', 'Å 東京.json')
+    """
+    words = str(text)
+    if words.isprintable():
+        return words
+    return "".join(c if c.isprintable() or c in "\n\u3000\xa0" else ascii(c)[1:-1] for c in words)
 
 
 def _rebuild(kind: type[FedparityError], message: str, fix: str) -> FedparityError:

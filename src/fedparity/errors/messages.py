@@ -7,9 +7,9 @@ from collections.abc import Collection
 from fedparity.errors.base import listed
 from fedparity.errors.protocol import DocumentError, shown
 
-__all__ = ["MessageError", "SignatureError"]
+__all__ = ["RESEND", "MessageError", "SignatureError"]
 
-_RESEND = "ask the silo to run fedparity sketch again and to send the file as it was written."
+RESEND = "ask the silo to run fedparity sketch again and to send the file as it was written."
 
 
 class MessageError(DocumentError):
@@ -19,12 +19,12 @@ class MessageError(DocumentError):
     def unknown_fields(cls, where: str, names: Collection[str]) -> MessageError:
         return cls(
             f"{where} has unknown fields: {', '.join(shown(name) for name in list(names)[:5])}.",
-            fix="update fedparity if the silo uses a newer version; else " + _RESEND,
+            fix="update fedparity if the silo uses a newer version; else " + RESEND,
         )
 
     @classmethod
     def missing_fields(cls, where: str, names: Collection[str]) -> MessageError:
-        return cls(f"{where} lacks {listed(names)}.", fix=_RESEND)
+        return cls(f"{where} lacks {listed(names)}.", fix=RESEND)
 
     @classmethod
     def schema(cls, expected: str, found: object) -> MessageError:
@@ -37,33 +37,33 @@ class MessageError(DocumentError):
     def field(cls, name: str, expected: str, found: object) -> MessageError:
         """Refuse a field; its content is not printed: it might be a record's value."""
         return cls(
-            f"{name} must be {expected}; a {type(found).__name__} came that is not.", fix=_RESEND
+            f"{name} must be {expected}; a {type(found).__name__} came that is not.", fix=RESEND
         )
 
     @classmethod
     def group_twice(cls, group: object) -> MessageError:
-        return cls(f"group {shown(group)} has two cells.", fix=_RESEND)
+        return cls(f"group {shown(group)} has two cells.", fix=RESEND)
 
     @classmethod
     def wrong_length(cls, group: object, values: int, levels: int) -> MessageError:
         return cls(
             f"the cell of group {shown(group)} says {levels:,} levels and holds {values:,} values.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
     def not_finite(cls, group: object) -> MessageError:
-        return cls(f"a value of group {shown(group)} is not a finite number.", fix=_RESEND)
+        return cls(f"a value of group {shown(group)} is not a finite number.", fix=RESEND)
 
     @classmethod
     def decreasing(cls, group: object, position: int) -> MessageError:
         return cls(
-            f"the values of group {shown(group)} decrease after level {position}.", fix=_RESEND
+            f"the values of group {shown(group)} decrease after level {position}.", fix=RESEND
         )
 
     @classmethod
     def contradiction(cls, group: object, what: str) -> MessageError:
-        return cls(f"the cell of group {shown(group)} {what}.", fix=_RESEND)
+        return cls(f"the cell of group {shown(group)} {what}.", fix=RESEND)
 
     @classmethod
     def other_plan(cls, silo: str, found: str, expected: str) -> MessageError:
@@ -75,7 +75,7 @@ class MessageError(DocumentError):
     @classmethod
     def other_kind(cls, silo: str, found: str, expected: str) -> MessageError:
         return cls(
-            f"silo {silo!r} sent {found} sketches, but the plan asks for {expected}.", fix=_RESEND
+            f"silo {silo!r} sent {found} sketches, but the plan asks for {expected}.", fix=RESEND
         )
 
     @classmethod
@@ -85,7 +85,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent the groups {listed(found)}, but the plan has {listed(expected)}, "
             "in this order.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -93,7 +93,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent {levels:,} levels for group {group!r}, "
             f"but the plan allows {most:,}.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -117,7 +117,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent counts at {found:,} thresholds for group {group!r}, but the plan "
             f"has {expected:,}.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -125,14 +125,14 @@ class MessageError(DocumentError):
         return cls(
             f"the mean square of silo {silo!r}, group {group!r}, is larger than any scores in the "
             "plan's score range have.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
     def other_bins(cls, silo: str, group: object, bins: int, expected: int) -> MessageError:
         return cls(
             f"silo {silo!r} sent {bins:,} bins for group {group!r}, but the plan has {expected:,}.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -140,7 +140,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent group {group!r} with a count below minimum_cell = {minimum}, "
             "which must be withheld.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -148,7 +148,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} sent counts of fewer than {minimum} records for group {group!r}, which "
             "must be merged with their neighbours.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -156,7 +156,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} says how many rows it left out, an exact number that the plan's "
             "privacy mode keeps in the building.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -171,7 +171,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} says that it has no record of group {group!r}, but under "
             f"minimum_cell = {minimum} that must look like any small cell.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
     @classmethod
@@ -210,7 +210,7 @@ class MessageError(DocumentError):
 
     @classmethod
     def other_step(cls, silo: str, step: str) -> MessageError:
-        return cls(f"silo {silo!r} was asked for its {step} and sent something else.", fix=_RESEND)
+        return cls(f"silo {silo!r} was asked for its {step} and sent something else.", fix=RESEND)
 
     @classmethod
     def unknown_step(cls, step: str, known: Collection[str]) -> MessageError:
@@ -233,7 +233,7 @@ class MessageError(DocumentError):
         return cls(
             f"silo {silo!r} applied {name} = {shown(found)}, but the plan asks for "
             f"{shown(expected)}.",
-            fix=_RESEND,
+            fix=RESEND,
         )
 
 
@@ -242,7 +242,7 @@ class SignatureError(MessageError):
 
     @classmethod
     def malformed(cls) -> SignatureError:
-        return cls("the signature is not the base64 text of 64 bytes.", fix=_RESEND)
+        return cls("the signature is not the base64 text of 64 bytes.", fix=RESEND)
 
     @classmethod
     def unsigned(cls, silo: str) -> SignatureError:
@@ -270,7 +270,7 @@ class SignatureError(MessageError):
         return cls(
             f"the signature of silo {silo!r} does not fit the message and the plan's key: the "
             "message was changed after it was signed, or signed with another key.",
-            fix="check the silo's public key by another channel; then " + _RESEND,
+            fix="check the silo's public key by another channel; then " + RESEND,
         )
 
     @classmethod

@@ -51,14 +51,3 @@ class PrivacyError(DisclosureError):
 
 class BudgetError(PrivacyError):
     """A release would cost more than what is left of a data set's budget."""
-
-    @classmethod
-    def exhausted(
-        cls, path: object, *, silo: str, dataset: str, spent: float, epsilon: float, budget: float
-    ) -> BudgetError:
-        return cls(
-            f"silo {silo!r} has spent epsilon = {spent:g} on the data set {dataset!r}; this "
-            f"release would cost {epsilon:g} more, beyond the plan's budget of {budget:g}.",
-            fix="send the file of the first release again, or agree on a larger budget for the "
-            f"data set; the releases are on record in {path}.",
-        )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from fedparity.errors.base import InputError, listed
 
-__all__ = ["DocumentError", "KeyFileError", "OutputError", "PlanError", "shown"]
+__all__ = ["DocumentError", "KeyFileError", "OutputError", "PlanError", "PolicyError", "shown"]
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -239,6 +239,10 @@ class PlanError(DocumentError):
         )
 
 
+class PolicyError(DocumentError):
+    """A silo's policy that says something it may not, or cannot be read."""
+
+
 class OutputError(InputError):
     """A file that cannot be written, or must not be overwritten."""
 
@@ -285,6 +289,6 @@ class KeyFileError(InputError):
     @classmethod
     def not_a_key(cls, name: str) -> KeyFileError:
         return cls(
-            f"{name} does not hold an unencrypted Ed25519 private key in PEM.",
+            f"{name} does not hold an Ed25519 private key in PEM.",
             fix="make one with fedparity keygen.",
         )

@@ -224,14 +224,6 @@ class RoundError(DisclosureError):
             fix="collect the other silos' consents (fedparity secure consent) and try again.",
         )
 
-    @classmethod
-    def other_round(cls, *, silo: str, time: str) -> RoundError:
-        return cls(
-            f"silo {silo!r} took part in another secure sum of the same title on {time}, under "
-            "another plan; if the two differ by one silo, their difference is that silo's data.",
-            fix="use the result of the first sum; for new data, give the plan a new title.",
-        )
-
 
 class RoundStateError(InputError):
     """The secret state of a silo's round that is missing, damaged, or of another round."""

@@ -13,7 +13,7 @@ from fedparity.privacy.complementary import complementary_cells
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.sketches.kinds import Kind
 
-__all__ = ["Decision", "Withheld", "decide"]
+__all__ = ["Decision", "Withheld", "decide", "whole_effective"]
 
 Withheld: TypeAlias = Literal["small", "complementary"]
 """``small``: fewer records than a cell needs; ``complementary``: withheld, small or not."""
@@ -95,7 +95,12 @@ def _counted(number: int, group: Group, effective: Mapping[Group, float] | None)
     """The records that the rules count: no more than their weights amount to."""
     if effective is None:
         return number
-    return min(number, math.floor(effective.get(group, 0.0) * (1 + _ROUNDING)))
+    return min(number, whole_effective(effective.get(group, 0.0)))
+
+
+def whole_effective(effective: float) -> int:
+    """Return how many whole records weights amount to, whatever their sums in floats lost."""
+    return math.floor(effective * (1 + _ROUNDING))
 
 
 def _too_few(number: int, records: int, minimum: int, disclosure: Disclosure) -> str:

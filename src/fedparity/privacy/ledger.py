@@ -1,47 +1,57 @@
 """The ledger: a local record of what left the building, against differencing.
 
-Two releases of nearly the same data, each harmless, reveal by their difference the record that
-one of them lacks. So a silo makes one release per plan. The ledger is a file of JSON lines that
-never leaves the building: which plan, which silo, which release, when; and for a release with noise,
-which data set and what it cost. It guards against mistakes, not against an operator who deletes it.
+A file of JSON lines that never leaves the building; each line holds the digest of the one before it, so
+that a line that was changed or taken out is noticed. What is refused stands in
+:mod:`fedparity.privacy.ledger_rules`. It guards against mistakes and against plans that ask for too much,
+not against an operator who deletes the whole file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fedparity.errors import BudgetError, LedgerError
-from fedparity.privacy.ledger_entry import Entry, parsed_entries
+from fedparity.errors import LedgerError
+from fedparity.errors.base import printable
+from fedparity.privacy.ledger_entry import Entry, line_digest, parsed_entries
 from fedparity.privacy.locking import locked
-from fedparity.privacy.spending import Spending, total_spent
 
-__all__ = ["Entry", "Ledger", "default_ledger_path"]
+__all__ = ["Entry", "Ledger", "default_ledger_path", "now"]
 
-
-_APPENDING = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+_FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+"""A named pipe in the place of a file must not be waited for."""
+_APPENDING = os.O_RDWR | os.O_APPEND | _FLAGS
 
 
 @dataclass(frozen=True)
 class Ledger:
     """The releases of the silos of one building, in a file that need not exist yet.
 
+    Parameters
+    ----------
+    path : Path
+    must_exist : bool
+        Whether a missing file is an error; otherwise it is begun, and a line on the standard error
+        stream says so.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     ledger = Ledger(Path(folder) / "ledger.jsonl")
-    ...     with ledger.commit("sha256:1f", "north", "sha256:aa"):
-    ...         pass  # make the file of the release visible here
-    ...     [entry.release for entry in ledger.entries()]
-    ['sha256:aa']
+    ...     ledger.begin(because="the old disk is lost")
+    ...     [entry.because for entry in ledger.entries()]
+    ['the old disk is lost']
     """
 
     path: Path
+    must_exist: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path))
@@ -49,141 +59,168 @@ class Ledger:
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries, the oldest first; none if there is no file.
 
+        A last line that was not written to its end is left out: what it speaks of did not leave.
+
         Raises
         ------
         LedgerError
-            If the file cannot be read to its last line: what it says cannot be relied on.
+            If a line is damaged: what the file says cannot be relied on.
         """
+        return parsed_entries(self._content(), self.path)
+
+    @property
+    def head(self) -> str | None:
+        """The digest of the last line, which stands for the whole file; None if there is none."""
+        lines = self._content().split(b"\n")[:-1]
+        return line_digest(lines[-1]) if lines else None
+
+    def begin(self, *, because: str | None = None, shared: bool = False) -> None:
+        """Make the file, with a first line; ``shared`` lets the group of its folder write to it.
+
+        Raises
+        ------
+        LedgerError
+            If it is there already, or cannot be made.
+        """
+        first = Entry(entry="begin", time=now(), because=because)
         try:
-            with self.path.open("rb") as file, locked(file.fileno(), self.path, shared=True):
-                return parsed_entries(file.read(), self.path)
-        except FileNotFoundError:
-            return ()
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        try:
+            flags, mode = _APPENDING | os.O_CREAT | os.O_EXCL, 0o660 if shared else 0o600
+            descriptor = os.open(self.path, flags, mode)
+        except FileExistsError:
+            raise LedgerError(
+                f"there is a ledger in {self.path} already.",
+                fix="leave it as it is; fedparity ledger show prints it.",
+            ) from None
+        except OSError as error:
+            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        try:
+            if shared and os.name != "nt":
+                os.fchmod(descriptor, 0o660)  # whatever the umask
+            with locked(descriptor, self.path):
+                if not os.fstat(descriptor).st_size:  # nobody was faster
+                    _append(descriptor, b"", first)
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        finally:
+            os.close(descriptor)
 
-    def spent(self, silo: str, dataset: str | None = None) -> float:
-        """Return the privacy loss of a silo's releases: of one data set, or of all together.
-
-        Raises
-        ------
-        LedgerError
-            If the ledger cannot be read.
-        """
-        return total_spent(self.entries(), silo, dataset)
-
-    def check_budget(self, plan: str, silo: str, spending: Spending) -> None:
-        """Raise if no new release of ``silo`` could be made; write nothing.
-
-        For an early answer, before data are read: :meth:`commit` decides.
-
-        Raises
-        ------
-        LedgerError
-            If a release under ``plan`` is on record, or the ledger cannot be read.
-        BudgetError
-            If the budget of the data set does not suffice.
-        """
-        entries = self.entries()
-        self._refuse_another(entries, plan, silo, "")
-        self._refuse_overspending(entries, silo, spending)
-
-    def check(self, plan: str, silo: str, release: str) -> None:
-        """Raise if another release of ``silo`` under ``plan`` is on record; write nothing.
-
-        Raises
-        ------
-        LedgerError
-            If there is one, or the ledger cannot be read.
-        """
-        self._refuse_another(self.entries(), plan, silo, release)
-
-    def record(
-        self, plan: str, silo: str, release: str, *, spending: Spending | None = None
-    ) -> None:
-        """Check and write down a release, with nothing in between.
-
-        Raises
-        ------
-        LedgerError
-            If another one is on record, or the ledger cannot be read or written.
-        """
-        with self.commit(plan, silo, release, spending=spending):
+    def add(self, entry: Entry) -> None:
+        """Write an entry that no rule has to allow: an approval, a void."""
+        with self.commit(entry, lambda _: True):
             pass
 
     @contextmanager
-    def commit(
-        self, plan: str, silo: str, release: str, *, spending: Spending | None = None
-    ) -> Iterator[None]:
-        """Write down a release, then let the caller make its file visible, under one lock.
+    def commit(self, entry: Entry, allowed: Callable[[Sequence[Entry]], bool]) -> Iterator[None]:
+        """Write an entry, then let the caller make its file visible, under one lock.
 
         The entry is on disk before the body runs, and stays there if the body fails: a crash
-        may leave an entry without a file, never a file without an entry. The same release may
-        be committed again, so that a failed one can be repeated. ``spending`` is counted
-        against its data set's budget under the same lock, so that two processes cannot both
-        spend the last of it.
+        may leave an entry without a file, never a file without an entry. ``allowed`` sees all
+        entries under the same lock, so that two processes cannot both spend the last of a budget;
+        it raises what is refused, and returns False if the entry is there already.
 
         Raises
         ------
         LedgerError
-            Before the body runs, if another release is on record, or the ledger cannot be read
-            or written.
-        BudgetError
-            Before the body runs, if the budget of the data set does not suffice.
+            Before the body runs, if the ledger cannot be read or written.
         """
         descriptor = self._open()
         try:
             with locked(descriptor, self.path):
-                self._append(descriptor, plan, silo, release, spending)
+                try:
+                    lines = self._mended(descriptor)
+                    if allowed(parsed_entries(lines, self.path)):
+                        _append(descriptor, lines, entry)
+                except OSError as error:
+                    raise LedgerError.out_of_reach(self.path, _reason(error)) from None
                 yield
         finally:
             os.close(descriptor)
 
+    def _content(self) -> bytes:
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | _FLAGS)
+        except FileNotFoundError:
+            if self.must_exist:
+                raise self._missing() from None
+            return b""
+        except OSError as error:
+            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        try:
+            self._require_file(descriptor)
+            with locked(descriptor, self.path, shared=True):
+                return _everything(descriptor)
+        except OSError as error:
+            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+        finally:
+            os.close(descriptor)
+
     def _open(self) -> int:
+        if not self.must_exist and not os.path.lexists(self.path):
+            self._begin_with_notice()
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return os.open(self.path, _APPENDING, 0o600)
+            descriptor = os.open(self.path, _APPENDING)
+        except FileNotFoundError:
+            raise self._missing() from None
         except OSError as error:
             raise LedgerError.out_of_reach(self.path, _reason(error)) from None
-
-    def _append(
-        self, descriptor: int, plan: str, silo: str, release: str, spending: Spending | None
-    ) -> None:
-        """Add the entry, unless it is there, and wait until it is on disk."""
         try:
-            entries = parsed_entries(_everything(descriptor), self.path)
-            self._refuse_another(entries, plan, silo, release)
-            if any((e.plan, e.silo, e.release) == (plan, silo, release) for e in entries):
-                return
-            entry = Entry(plan, silo, release, datetime.now(UTC).isoformat(timespec="seconds"))
-            if spending is not None:
-                self._refuse_overspending(entries, silo, spending)
-                entry = replace(entry, dataset=spending.dataset, epsilon=spending.epsilon)
-            _add_to_disk(descriptor, f"{entry.to_json()}\n".encode("ascii"))
-            _sync_folder(self.path.parent)
-        except OSError as error:
-            raise LedgerError.out_of_reach(self.path, _reason(error)) from None
+            self._require_file(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
 
-    def _refuse_another(
-        self, entries: tuple[Entry, ...], plan: str, silo: str, release: str
-    ) -> None:
-        for entry in entries:
-            if (entry.plan, entry.silo) == (plan, silo) and entry.release != release:
-                raise LedgerError.another_release(self.path, silo=silo, plan=plan, time=entry.time)
+    def _begin_with_notice(self) -> None:
+        try:
+            self.begin()
+        except LedgerError:
+            if not os.path.lexists(self.path):
+                raise
+            return  # another process began it at the same moment
+        sys.stderr.write(
+            f"note: there was no ledger, so a new one begins in\n  {printable(self.path)}\n"
+            "  If an earlier one is lost or elsewhere, nothing it knew is remembered.\n"
+        )
 
-    def _refuse_overspending(
-        self, entries: tuple[Entry, ...], silo: str, spending: Spending
-    ) -> None:
-        spent = total_spent(entries, silo, spending.dataset)
-        if not spending.fits(spent):
-            raise BudgetError.exhausted(
-                self.path,
-                silo=silo,
-                dataset=spending.dataset,
-                spent=spent,
-                epsilon=spending.epsilon,
-                budget=spending.budget,
+    def _require_file(self, descriptor: int) -> None:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise LedgerError.out_of_reach(
+                self.path, "it is not a file that keeps what is written"
             )
+
+    def _missing(self) -> LedgerError:
+        return LedgerError(
+            f"there is no ledger in {self.path}, and the policy says that it exists.",
+            fix="find out where it is; if it is lost, or this is the first release, run "
+            "fedparity ledger init --because TEXT.",
+        )
+
+    def _mended(self, descriptor: int) -> bytes:
+        """All complete lines; a last one that is torn becomes an entry that says so.
+
+        A line is complete on disk before its message gets a name, so nothing left under a torn one.
+        """
+        lines, end, torn = _everything(descriptor).rpartition(b"\n")
+        lines += end
+        parsed_entries(lines, self.path)  # a file that is damaged elsewhere is not touched
+        if torn:
+            os.ftruncate(descriptor, len(lines))
+        if not lines:
+            lines = _append(descriptor, lines, Entry(entry="begin", time=now()))
+        if torn:
+            text = torn.decode("utf-8", "backslashreplace")
+            lines = _append(descriptor, lines, Entry(entry="torn", time=now(), text=text))
+        return lines
+
+
+def now() -> str:
+    """Return the time in UTC, to the second, as an entry holds it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def default_ledger_path() -> Path:
@@ -205,8 +242,20 @@ def default_ledger_path() -> Path:
         try:
             state = Path.home() / ".local" / "state"
         except RuntimeError:
-            raise LedgerError.no_home() from None
+            raise LedgerError(
+                "this user has no home folder in which to keep the ledger.",
+                fix="set FEDPARITY_LEDGER to a file that persists between releases.",
+            ) from None
     return state / "fedparity" / "ledger.jsonl"
+
+
+def _append(descriptor: int, lines: bytes, entry: Entry) -> bytes:
+    """Add the entry to complete lines, wait until it is on disk, and return all lines."""
+    last = lines.rstrip(b"\n").rpartition(b"\n")[2]
+    chained = replace(entry, previous=line_digest(last) if lines else None)
+    line = f"{chained.to_json()}\n".encode("ascii")
+    _add_to_disk(descriptor, line)
+    return lines + line
 
 
 def _everything(descriptor: int) -> bytes:

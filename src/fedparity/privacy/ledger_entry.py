@@ -1,74 +1,222 @@
-"""One line of the ledger: what a release was, and what it cost."""
+"""One line of the ledger: what a release was and what it cost, chained to the line before it."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from hashlib import sha256
 from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
 
 from fedparity.errors import LedgerError
 
-__all__ = ["Entry", "parsed_entries"]
+__all__ = ["Entry", "EntryKind", "View", "line_digest", "parsed_entries"]
+
+EntryKind: TypeAlias = Literal["begin", "release", "void", "approval", "torn"]
+View: TypeAlias = Mapping[str, Any]
+"""What a plan asks of the records, as far as two releases are compared by it; all of it is public."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One release: digests, a time and what it cost, never a value or a count."""
+    """One event: digests, names, a time and what it cost, never a value or a count of the data.
 
-    plan: str
-    """Digest of the plan."""
-    silo: str
-    release: str
-    """Digest of what was released."""
+    Which fields there are depends on the kind: ``begin`` has none that it needs, ``release`` a plan,
+    silo, release and view, ``void`` a release and a reason, ``approval`` a plan, a person and a
+    reason, ``torn`` the text of a line that was not written to its end.
+    """
+
+    entry: EntryKind
     time: str
     """In UTC, to the second."""
+    previous: str | None = None
+    """The digest of the line before; None in the first."""
+    plan: str | None = None
+    silo: str | None = None
     dataset: str | None = None
-    """The data set whose budget it counts against; None for a release without noise."""
+    """As the silo's policy names it; None if all tables of the silo are one."""
+    table: str | None = None
+    """The path or address that was read, without a password; None for records in memory."""
+    release: str | None = None
+    """The digest of what was released, without its signature and the version of the software."""
+    message: str | None = None
+    """The digest that the auditor sees."""
+    replaces: str | None = None
+    """The message, since voided, that this one stands for."""
+    view: View | None = None
+    in_period: bool | None = None
+    """Whether the operator said that the rows are those of the plan's period."""
     epsilon: float | None = None
-    """The privacy loss that it cost."""
+    budget: float | None = None
+    """What the plan allowed for all releases of the data set together."""
+    file: str | None = None
+    """Where the message was written; None where it was handed to a caller."""
+    staged: str | None = None
+    """The complete file that became it; it is there only after a crash."""
+    because: str | None = None
+    weaker: Sequence[str] = ()
+    """Rules of the policy that were overridden."""
+    by: str | None = None
+    text: str | None = None
 
     def to_json(self) -> str:
         """Return the entry's line; what is absent is left out."""
-        return json.dumps({k: v for k, v in asdict(self).items() if v is not None})
+        stated = {each.name: getattr(self, each.name) for each in fields(self)}
+        kept = {name: value for name, value in stated.items() if value not in (None, ())}
+        return json.dumps(kept)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether noise was added."""
+        return self.epsilon is not None
+
+    def within_days(self, now: str, days: int) -> bool:
+        """Whether it is at most so many days old."""
+        return (datetime.fromisoformat(now) - datetime.fromisoformat(self.time)).days < days
 
 
-_KNOWN = {field.name for field in fields(Entry)}
-_NEEDED = _KNOWN - {"dataset", "epsilon"}
+def line_digest(line: bytes) -> str:
+    """Return the digest of a line without its end, which the next line holds."""
+    return f"sha256:{sha256(line).hexdigest()}"
 
 
 def parsed_entries(content: bytes, path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a ledger's bytes; an empty file has none.
+    """Return the entries of all lines that were written to their end, found to be one chain.
 
     Raises
     ------
     LedgerError
-        If a line is not an entry, or the last one was not written to its end.
+        If a line is not an entry, or does not continue the chain.
     """
-    lines = content.split(b"\n")
-    if lines.pop():
-        raise LedgerError.torn(path, len(lines) + 1)
-    return tuple(_entry(line, path, number) for number, line in enumerate(lines, start=1))
+    entries, previous = [], None
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        entry = _entry(line)
+        if entry is None:
+            raise LedgerError.unreadable(path, number, "is not an entry of a ledger")
+        if entry.previous != previous:
+            reason = "does not continue the line before it: a line was changed or is missing"
+            raise LedgerError.unreadable(path, number, reason)
+        entries.append(entry)
+        previous = line_digest(line)
+    return tuple(entries)
 
 
-def _entry(line: bytes, path: Path, number: int) -> Entry:
+def _entry(line: bytes) -> Entry | None:
     try:
-        found = json.loads(line)
+        found = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise LedgerError.unreadable(path, number) from None
-    if not (isinstance(found, dict) and _NEEDED <= found.keys() <= _KNOWN):
-        raise LedgerError.unreadable(path, number)
-    epsilon = found.pop("epsilon", None)
-    if not all(isinstance(value, str) for value in found.values()):
-        raise LedgerError.unreadable(path, number)
-    if (epsilon is None) != ("dataset" not in found) or not _is_loss(epsilon):
-        raise LedgerError.unreadable(path, number)
-    return Entry(**found, epsilon=epsilon)
+        return None
+    if not isinstance(found, dict) or found.get("entry") not in get_args(EntryKind):
+        return None
+    needed = _NEEDED[found["entry"]]
+    if not needed <= found.keys() <= needed | _OPTIONAL[found["entry"]]:
+        return None
+    if not all(_FIELDS[name](value) for name, value in found.items()):
+        return None
+    if ("epsilon" in found) != ("budget" in found):
+        return None
+    return Entry(**found)
 
 
-def _is_loss(epsilon: object) -> bool:
-    """Whether this is a privacy loss, or none; an entry that says -5 must not give budget back."""
-    if epsilon is None:
+def _refuse_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_time(value: object) -> bool:
+    try:
+        return isinstance(value, str) and datetime.fromisoformat(value).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_loss(value: object) -> bool:
+    """Whether this is a privacy loss; an entry that says -5 must not give budget back."""
+    return _is_number(value) and value > 0  # type: ignore[operator]
+
+
+def _is_view(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == _VIEW.keys()
+        and all(check(value[name]) for name, check in _VIEW.items())
+    )
+
+
+def _is_period(value: object) -> bool:
+    if value is None:
         return True
-    number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
-    return number and 0 < epsilon < math.inf  # type: ignore[operator]
+    try:
+        first, last = (date.fromisoformat(day) for day in value)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        return False
+    return first <= last
+
+
+def _list_of(check: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, list) and all(map(check, value))
+
+
+def _is_label(value: object) -> bool:
+    return isinstance(value, str | int) or (
+        isinstance(value, list) and all(isinstance(part, str | int) for part in value)
+    )
+
+
+_VIEW: Mapping[str, Callable[[object], bool]] = {
+    "title": _is_text,
+    "mode": _is_text,
+    "sketch": _is_text,
+    "groups": _list_of(_is_label),
+    "levels": _is_number,
+    "thresholds": _list_of(_is_number),
+    "grid": _list_of(lambda value: value is None or _is_number(value)),
+    "period": _is_period,
+}
+_FIELDS: Mapping[str, Callable[[object], bool]] = {
+    **{each.name: _is_text for each in fields(Entry)},
+    "time": _is_time,
+    "view": _is_view,
+    "in_period": lambda value: isinstance(value, bool),
+    "epsilon": _is_loss,
+    "budget": _is_loss,
+    "weaker": _list_of(_is_text),
+}
+_ALWAYS = frozenset({"entry", "time"})
+_NEEDED: Mapping[str, frozenset[str]] = {
+    "begin": _ALWAYS,
+    "release": _ALWAYS | {"previous", "plan", "silo", "release", "message", "view"},
+    "void": _ALWAYS | {"previous", "release", "because"},
+    "approval": _ALWAYS | {"previous", "plan", "by", "because"},
+    "torn": _ALWAYS | {"previous", "text"},
+}
+_OPTIONAL: Mapping[str, frozenset[str]] = {
+    "begin": frozenset({"because", "previous"}),
+    "release": frozenset(
+        {
+            "dataset",
+            "table",
+            "replaces",
+            "in_period",
+            "epsilon",
+            "budget",
+            "file",
+            "staged",
+            "because",
+            "weaker",
+        }
+    ),
+    "void": frozenset(),
+    "approval": frozenset(),
+    "torn": frozenset(),
+}

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from fedparity.errors import DocumentError, OutputError
 
-__all__ = ["Path", "read_bounded", "refuse_existing", "write_whole"]
+__all__ = ["Path", "StagedFile", "read_bounded", "refuse_existing", "staged", "write_whole"]
 
 Path: TypeAlias = str | os.PathLike[str]
 
 
 def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = DocumentError) -> bytes:
     """Return the bytes of a file, of which at most ``limit`` and one are ever read.
+
+    A pipe, a device or a folder is refused: whoever can put one among the files of others could else
+    keep the reader waiting for ever.
 
     Raises
     ------
@@ -22,21 +29,65 @@ def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = Documen
     """
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
-            size = os.fstat(file.fileno()).st_size
-            data = b"" if size > limit else file.read(limit + 1)
+        with open(name, "rb", opener=_opened) as file:
+            found = os.fstat(file.fileno())
+            usable = stat.S_ISREG(found.st_mode) and found.st_size <= limit
+            data = file.read(limit + 1) if usable else b""
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
         raise error.unreadable(name, _reason(problem)) from None
-    if size > limit or len(data) > limit:
+    if not stat.S_ISREG(found.st_mode):
+        raise error.unreadable(name, "it is not a file")
+    if found.st_size > limit or len(data) > limit:
         raise error.too_large(limit).within(name)
     return data
 
 
-def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
-    """Write a file that others see whole or not at all, readable by all (0o644).
+def _opened(name: str, flags: int) -> int:
+    """Open without waiting for somebody to write to a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
-    The bytes go to a temporary file of the same folder first. Without ``force`` a file of this
-    name is never replaced, even if it appears in between.
+
+def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
+    """Write a file that others see whole or not at all, with the rights that the umask leaves.
+
+    Without ``force`` a file of this name is never replaced, even if it appears in between.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and ``force`` is not set, or if it cannot be written.
+    """
+    with staged(path, data, force=force) as file:
+        file.put()
+
+
+@dataclass
+class StagedFile:
+    """A file that is complete on disk under a temporary name of the same folder."""
+
+    name: str
+    temporary: str
+    force: bool
+    failed: bool = False
+    """Whether it was to get its name, and could not."""
+
+    def put(self) -> None:
+        """Give the file its name, in one step."""
+        self.failed = True
+        with _explained(self.name):
+            _put(self.temporary, self.name, force=self.force)
+        self.failed = False
+
+
+@contextmanager
+def staged(
+    path: Path, data: bytes, *, force: bool = False, keep: bool = False
+) -> Iterator[StagedFile]:
+    """Write a file under a temporary name, and let the caller put it into its place.
+
+    All that can be wrong with a name or a folder is found before the body runs. The temporary name is
+    taken away at the end, unless the process is killed; or, with ``keep``, if the file was to be put
+    into its place and could not: a ledger may speak of it by then.
 
     Raises
     ------
@@ -46,8 +97,20 @@ def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
     name = os.fspath(path)
     if not force:
         refuse_existing(name)
+    with _explained(name):
+        file = StagedFile(name, _write(name, data), force)
     try:
-        _write(name, data, force=force)
+        yield file
+    finally:
+        if os.path.lexists(file.temporary) and not (keep and file.failed):
+            os.unlink(file.temporary)  # noqa: PTH108
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn what the system says of a file into an error that says what to do."""
+    try:
+        yield
     except FileExistsError:
         raise OutputError.exists(name) from None
     except (OSError, ValueError) as problem:
@@ -60,7 +123,8 @@ def refuse_existing(path: Path) -> None:
         raise OutputError.exists(os.fspath(path))
 
 
-def _write(name: str, data: bytes, *, force: bool) -> None:
+def _write(name: str, data: bytes) -> str:
+    """Write the bytes to a new file, wait until they are on disk, and return its name."""
     from tempfile import mkstemp  # noqa: PLC0415 -- 9 ms at start otherwise
 
     folder, base = os.path.split(name)
@@ -70,15 +134,24 @@ def _write(name: str, data: bytes, *, force: bool) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # noqa: PTH101
-        _put(temporary, name, force=force)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)  # noqa: PTH108
+        os.chmod(temporary, _mode(name))  # noqa: PTH101
+    except OSError:
+        os.unlink(temporary)  # noqa: PTH108
+        raise
+    return temporary
+
+
+def _mode(name: str) -> int:
+    """The rights of the file that is replaced, or those that the umask leaves to a new one."""
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(name).st_mode) & 0o666  # noqa: PTH116
+    umask = os.umask(0o077)  # strict for the moment it takes to ask, should another thread write
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _put(temporary: str, name: str, *, force: bool) -> None:
-    """Give the file its name: in one step, which fails where the name is taken."""
+    """Give a file its name: in one step, which fails where the name is taken."""
     if not force:
         try:
             os.link(temporary, name)

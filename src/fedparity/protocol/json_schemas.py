@@ -13,6 +13,8 @@ SCHEMAS = {
     "plan": "plan-1.json",
     "sketch": "sketch-1.json",
     "audit": "audit-1.json",
+    "policy": "policy-1.json",
+    "ledger": "ledger-1.json",
     **{f"secure-{step}": f"secure-{step}-1.json" for step in _SECURE},
 }
 
@@ -20,6 +22,7 @@ SCHEMAS = {
 def schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a ``plan``, a ``sketch`` or an ``audit``.
 
+    Of a silo's own documents, too: its ``policy``, and one line of its ``ledger``.
     And of the messages of a secure sum: ``secure-keys``, ``secure-shares``, ``secure-mask``,
     ``secure-request``, ``secure-consent`` and ``secure-unmask``.
 

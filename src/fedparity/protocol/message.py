@@ -56,6 +56,8 @@ class SiloSketch:
         The rules that were applied: ``mode`` and the parameters of each rule.
     software : str
         The name and version of what wrote it.
+    replaces : str, optional
+        The digest of an earlier message under the same plan that the silo has voided.
     signature : str, optional
         The silo's Ed25519 signature, in base64.
 
@@ -85,6 +87,7 @@ class SiloSketch:
     rows_dropped: int = 0
     guarantee: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({"mode": "none"}))
     software: str
+    replaces: str | None = None
     signature: str | None = None
 
     def __post_init__(self) -> None:
@@ -163,6 +166,8 @@ class SiloSketch:
             "guarantee": dict(self.guarantee),
             "software": self.software,
         }
+        if self.replaces is not None:
+            unsigned["replaces"] = self.replaces
         return unsigned if self.signature is None else {**unsigned, "signature": self.signature}
 
     def unsigned_bytes(self) -> bytes:
@@ -175,6 +180,14 @@ class SiloSketch:
     def digest(self) -> str:
         """The SHA-256 of the canonical bytes without the signature."""
         return digest_of(self.unsigned_bytes())
+
+    @property
+    def content_digest(self) -> str:
+        """The same of what it says alone, whoever signed it with which version of the software."""
+        document = self.to_dict()
+        for name in ("software", "signature"):
+            document.pop(name, None)
+        return digest_of(canonical_bytes(document))
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -218,6 +231,8 @@ def _check_texts(sketch: SiloSketch) -> None:
         )
     if not is_name(sketch.software):
         raise MessageError.field("software", "a text on one line", sketch.software)
+    if sketch.replaces is not None and not is_digest(sketch.replaces):
+        raise MessageError.field("replaces", "the digest of a message", sketch.replaces)
 
 
 def _cell_type(kind: object) -> type[SketchedCell | HistogramCell]:

@@ -13,7 +13,7 @@ SCHEMA = "fedparity/sketch/1"
 _FIELDS = frozenset(
     ("schema", "plan", "silo", "kind", "cells", "rows_dropped", "guarantee", "software")
 )
-_OPTIONAL = frozenset(("signature",))
+_OPTIONAL = frozenset(("replaces", "signature"))
 _HISTOGRAM_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
 _CELL_FIELDS = _HISTOGRAM_FIELDS | {"effective", "counts", "mean_square", "above"}
 
@@ -32,8 +32,9 @@ def decode_message(data: bytes) -> dict[str, Any]:
     if message.get("schema") != SCHEMA:
         raise MessageError.schema(SCHEMA, message.get("schema"))
     _check_fields("the message", message.keys() - _OPTIONAL, _FIELDS)
-    if message.get("signature", "") is None:
-        raise MessageError.field("signature", "a text, or left out", None)
+    for name in _OPTIONAL:
+        if message.get(name, "") is None:
+            raise MessageError.field(name, "a text, or left out", None)
     cells = message["cells"]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise MessageError.field("cells", "a list of objects", cells)

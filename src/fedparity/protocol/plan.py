@@ -58,6 +58,9 @@ class Plan:
         threshold is above it.
     favorable : "above" or "below"
         On which side of a threshold it is good to be.
+    period : (date, date), optional
+        The first and the last day that records are of; dates, or ISO texts. It says which records
+        are meant; the silo selects them, and says so.
     order : 1 or 2
     review_level : float, optional
         What the verdict compares the disparity with; no verdict without.
@@ -75,6 +78,9 @@ class Plan:
         Numbers of records that are public anyway. A withheld cell could be computed from such a
         total and the other cells, so a silo with a total withholds a second one; and the
         auditor can bound what was withheld.
+    signature : mapping, optional
+        The auditor's public ``key`` and the ``value`` of the Ed25519 signature of all the rest, as
+        :func:`~fedparity.protocol.plan_signature.sign_plan` makes it. No part of the digest.
 
     Raises
     ------
@@ -101,6 +107,7 @@ class Plan:
     estimator: Literal["grid", "exact"] = DEFAULT_ESTIMATOR
     thresholds: Sequence[float] = ()
     favorable: Favorable = "above"
+    period: tuple[str, str] | None = None
     order: Literal[1, 2] = 2
     review_level: float | None = None
     review_unit: ReviewUnit = "points"
@@ -110,6 +117,7 @@ class Plan:
     privacy: PrivacyTerms | None = None
     keys: Mapping[str, str] = FrozenMapping({})
     totals: Mapping[str, int] = FrozenMapping({})
+    signature: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         given = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -162,6 +170,7 @@ class Plan:
             "estimator": self.estimator,
             "thresholds": list(self.thresholds),
             "favorable": self.favorable,
+            "period": None if self.period is None else list(self.period),
             "order": self.order,
             "review_level": self.review_level,
             "review_unit": self.review_unit,
@@ -171,6 +180,7 @@ class Plan:
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "keys": dict(self.keys),
             "totals": dict(self.totals),
+            "signature": None if self.signature is None else dict(self.signature),
         }
 
     def to_toml(self) -> str:
@@ -189,8 +199,14 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the complete plan's canonical bytes; comments and defaults do not count."""
-        return digest_of(canonical_bytes(self.to_dict()))
+        """The SHA-256 of the canonical bytes of all but the signature; comments do not count."""
+        return digest_of(self.unsigned_bytes())
+
+    def unsigned_bytes(self) -> bytes:
+        """Return the canonical bytes of the complete plan without its signature."""
+        document = self.to_dict()
+        del document["signature"]
+        return canonical_bytes(document)
 
     @cached_property
     def silo_set(self) -> frozenset[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import date
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -118,7 +119,7 @@ def whole(key: str, least: int, most: int, example: int) -> Callable[[object], i
 def title(value: object) -> str:
     """Return the title."""
     if not is_name(value):
-        expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+        expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
         raise PlanError.wrong("title", expected, value, fix=f"write {EXAMPLES['title']}.")
     return str(value)
 
@@ -151,6 +152,29 @@ def thresholds(value: object) -> tuple[float, ...]:
             fix="write the scores from which on a decision changes, such as thresholds = [5.0].",
         )
     return kept
+
+
+def period(value: object) -> tuple[str, str]:
+    """Return the first and the last day that records are of, as ISO dates."""
+    days = [_day(item) for item in value] if isinstance(value, list | tuple) else []
+    if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] <= days[1]:
+        return days[0], days[1]
+    raise PlanError.wrong(
+        "period",
+        "two dates, the earlier one first",
+        value,
+        fix="write period = [2026-10-01, 2026-12-31], the first and the last day of the records.",
+    )
+
+
+def _day(value: object) -> str | None:
+    """A date as TOML, Python or JSON writes it; a time of day is not one."""
+    if type(value) is date:
+        return value.isoformat()
+    try:
+        return date.fromisoformat(value).isoformat() if isinstance(value, str) else None
+    except ValueError:
+        return None
 
 
 def trim(value: object) -> float:
@@ -206,7 +230,7 @@ def roster(value: object) -> tuple[str, ...]:
     seen: set[str] = set()
     for name in names:
         if not is_name(name):
-            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
             raise PlanError.wrong("a silo's name", expected, name, fix="name every silo.")
         if name in seen:
             raise PlanError.silo_twice(name)
@@ -225,6 +249,7 @@ SCALARS: Mapping[str, Callable[[object], Any]] = {
     "estimator": one_of("estimator", "grid", "exact"),
     "thresholds": thresholds,
     "favorable": one_of("favorable", *get_args(Favorable)),
+    "period": period,
     "order": one_of("order", 1, 2),
     "review_level": positive("review_level", 0.5),
     "review_unit": one_of("review_unit", *get_args(ReviewUnit)),

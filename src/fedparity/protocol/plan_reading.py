@@ -8,10 +8,13 @@ from typing import Any
 
 from fedparity.errors import PlanError
 from fedparity.protocol.files import Path, read_bounded
+from fedparity.protocol.labels import hidden_place
 from fedparity.protocol.settling import MOST_PROBLEMS, Problem, settle
 from fedparity.protocol.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
 
 __all__ = ["Mistake", "check_plan", "read_plan_text", "settled_document", "settled_text"]
+
+_LAYOUT = dict.fromkeys(map(ord, "\t\r\n"), " ")
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,14 @@ def _settled(text: str) -> tuple[dict[str, Any], tuple[Mistake, ...]]:
     if len(text) > LARGEST:
         error = PlanError.too_large(LARGEST)
         return {}, (Mistake(None, "", error.message, error.fix),)
+    place = hidden_place(text.translate(_LAYOUT))
+    if place is not None:
+        line = text.count("\n", 0, place) + 1
+        code = f"U+{ord(text[place]):04X}"
+        message = f"the plan holds a character that cannot be seen, {code}."
+        return {}, (
+            Mistake(line, "", message, "remove it; it could make the plan look like another."),
+        )
     try:
         settled, problems = settle(parse_toml(text))
     except TomlSyntaxError as error:

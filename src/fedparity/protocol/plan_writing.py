@@ -18,6 +18,7 @@ _COMMENTS = {
     "estimator": '"exact" or "grid"',
     "thresholds": "records are counted on both sides; equal is above",
     "favorable": '"above" or "below" a threshold',
+    "period": "first and last day of the records",
     "order": "p of W_p: 1 or 2",
     "review_level": "what the verdict compares the disparity with",
     "review_unit": '"points", "share", "sd": W_2 of the worst pair; "squared": G_p',
@@ -39,6 +40,7 @@ _COMMENTS = {
 _OMITTED = {
     "score_step": "# score_step = 0.01",
     "thresholds": "# thresholds = [0.5]",
+    "period": "# period = [2026-10-01, 2026-12-31]",
     "review_level": "# review_level = 0.05",
     "silos": '# silos = ["aurora", "bayside"]',
 }
@@ -47,6 +49,7 @@ _TABLES = {
     "privacy": "how single records are protected",
     "keys": "Ed25519 public keys by silo: then every message must be signed",
     "totals": "public numbers of records by silo",
+    "signature": "the auditor's, of all the rest",
 }
 
 
@@ -62,7 +65,9 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for key, value in document.items():
         if key in _TABLES:
             continue
-        if value is None or value == []:
+        if key == "period" and value is not None:
+            yield _commented(f"period = [{', '.join(value)}]", key)  # TOML's own dates
+        elif value is None or value == []:
             yield _commented(_OMITTED[key], key)
         else:
             yield from _entry(key, value)

@@ -21,6 +21,7 @@ __all__ = ["MOST_PROBLEMS", "Problem", "settle"]
 MOST_PROBLEMS = 100
 """More mistakes are not looked for: nobody reads them, and a file may hold millions."""
 _KEY_BYTES = 32
+_SIGNATURE_BYTES = 64
 _MOST_RECORDS = 10**12
 _DISCLOSURE_KEYS = ("minimum_cell", "records_per_level", "rounding")
 
@@ -166,7 +167,7 @@ def _by_silo(
         if is_name(silo):
             _try(check, value, (key, silo), settled, problems)
         else:
-            expected = f"a text of 1 to {LONGEST_NAME} characters on one line"
+            expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
             error = PlanError.wrong("a silo's name", expected, silo, fix="name the silo.")
             problems.append(Problem((key, str(silo)), error))
     return FrozenMapping(settled)
@@ -179,6 +180,31 @@ def _public_key(value: object) -> str:
         raise PlanError.wrong("a public key", "the base64 text of 32 bytes", value, fix=fix)
     if is_weak(key):
         raise PlanError("a public key is one under which anybody could sign.", fix=fix)
+    return str(value)
+
+
+def _signature(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[str]:
+    settled: dict[str, Any] = {}
+    for name, value in _entries(table, problems):
+        if name in _SIGNATURE_KEYS:
+            _try(_SIGNATURE_KEYS[name], value, ("signature", name), settled, problems)
+        else:
+            problems.append(Problem(("signature", name), _unknown(name, tuple(_SIGNATURE_KEYS))))
+    for name in _SIGNATURE_KEYS:
+        if name not in table:
+            error = PlanError.missing_key(f"{name} in [signature]", "fedparity plan sign writes")
+            problems.append(Problem(("signature",), error))
+    return FrozenMapping(settled)
+
+
+def _signature_value(value: object) -> str:
+    if not isinstance(value, str) or decode_base64(value, _SIGNATURE_BYTES) is None:
+        raise PlanError.wrong(
+            "a signature",
+            f"the base64 text of {_SIGNATURE_BYTES} bytes",
+            value,
+            fix="sign the plan with fedparity plan sign.",
+        )
     return str(value)
 
 
@@ -242,4 +268,9 @@ _TABLES: Mapping[str, Callable[[Mapping[str, Any], list[Problem]], Any]] = {
     "privacy": _privacy,
     "keys": _keys,
     "totals": _totals,
+    "signature": _signature,
+}
+_SIGNATURE_KEYS: Mapping[str, Callable[[object], str]] = {
+    "key": _public_key,
+    "value": _signature_value,
 }

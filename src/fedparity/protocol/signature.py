@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -14,6 +14,7 @@ from fedparity.errors.tables import MissingExtraError
 from fedparity.protocol.base64_bytes import decode_base64, encode_base64
 from fedparity.protocol.files import Path
 from fedparity.protocol.message import SIGNATURE_BYTES
+from fedparity.protocol.secret_files import refuse_open_to_others
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -25,6 +26,7 @@ __all__ = [
     "public_text",
     "read_key",
     "sign",
+    "signature_fits",
     "signed_bytes",
     "verify",
     "write_key",
@@ -83,8 +85,10 @@ def public_text(key: Ed25519PrivateKey) -> str:
     return encode_base64(key.public_key().public_bytes_raw())
 
 
-def write_key(path: Path, key: Ed25519PrivateKey) -> None:
+def write_key(path: Path, key: Ed25519PrivateKey, *, passphrase: bytes | None = None) -> None:
     """Write a private key to a new file that only its owner may read (PEM, PKCS 8, 0o600).
+
+    With a passphrase it is encrypted (PBES2 with AES-256).
 
     Raises
     ------
@@ -97,7 +101,9 @@ def write_key(path: Path, key: Ed25519PrivateKey) -> None:
     text = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.BestAvailableEncryption(passphrase)
+        if passphrase
+        else serialization.NoEncryption(),
     )
     name = os.fspath(path)
     try:
@@ -110,13 +116,21 @@ def write_key(path: Path, key: Ed25519PrivateKey) -> None:
         file.write(text)
 
 
-def read_key(path: Path) -> Ed25519PrivateKey:
+def read_key(
+    path: Path, *, passphrase: Callable[[], bytes | None] | None = None
+) -> Ed25519PrivateKey:
     """Return the private key of a file.
+
+    Parameters
+    ----------
+    passphrase : callable, optional
+        Called for the passphrase if the key has one; returns None if nobody knows it.
 
     Raises
     ------
     KeyFileError
-        If it cannot be read, or does not hold one.
+        If it cannot be read, does not hold one, others than its owner may read it, or the
+        passphrase is missing or wrong.
     """
     with _cryptography():
         from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415
@@ -128,13 +142,27 @@ def read_key(path: Path) -> Ed25519PrivateKey:
     name = os.fspath(path)
     try:
         with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
+            refuse_open_to_others(file.fileno(), name, what="a private key", error=KeyFileError)
             text = file.read(_LARGEST_KEY_FILE)
     except OSError as problem:
         raise KeyFileError.unreadable(name, str(problem.strerror)) from None
+    secret = None
+    if b"ENCRYPTED" in text:
+        secret = None if passphrase is None else passphrase()
+        if secret is None:
+            raise KeyFileError(
+                f"the key {name} has a passphrase.",
+                fix="name the file that holds it with --passphrase-file.",
+            )
     try:
-        key = load_pem_private_key(text, password=None)
+        key = load_pem_private_key(text, password=secret)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise KeyFileError.not_a_key(name) from None
+        if secret is None:
+            raise KeyFileError.not_a_key(name) from None
+        raise KeyFileError(
+            f"the key {name} cannot be read with this passphrase.",
+            fix="check the passphrase, and that the file is the one fedparity keygen wrote.",
+        ) from None
     if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise KeyFileError.not_a_key(name)
     return key
@@ -167,7 +195,7 @@ def verify(sketch: Signable, public: str) -> None:
     """
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
-    if not _fits(sketch.signature, signed_bytes(sketch), public):
+    if not signature_fits(sketch.signature, signed_bytes(sketch), public):
         raise SignatureError.mismatch(sketch.silo)
 
 
@@ -185,15 +213,24 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
-    if _fits(sketch.signature, data, keys[sketch.silo]):
+    if signature_fits(sketch.signature, data, keys[sketch.silo]):
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
-        if _fits(sketch.signature, data, public):
+        if signature_fits(sketch.signature, data, public):
             raise SignatureError.other_key(sketch.silo, owner)
     raise SignatureError.mismatch(sketch.silo)
 
 
-def _fits(signature: str, data: bytes, public: str) -> bool:
+def signature_fits(signature: str, data: bytes, public: str) -> bool:
+    """Return whether a signature of these bytes was made with the private key of ``public``.
+
+    Raises
+    ------
+    SignatureError
+        If one of the two is not the base64 of as many bytes as it has.
+    MissingExtraError
+        If the package ``cryptography`` is not installed.
+    """
     with _cryptography():
         from cryptography.exceptions import InvalidSignature  # noqa: PLC0415
         from cryptography.hazmat.primitives.asymmetric.ed25519 import (  # noqa: PLC0415

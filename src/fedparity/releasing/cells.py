@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.privacy.decisions import Decision
+from fedparity.privacy.decisions import Decision, whole_effective
 from fedparity.privacy.merging import merge_counts, run_minimum
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
 from fedparity.privacy.threshold_counts import counts_above
@@ -189,4 +189,4 @@ class _Group:
 
     @property
     def _whole_effective(self) -> int | None:
-        return None if self._effective is None else math.floor(self._effective)
+        return None if self._effective is None else whole_effective(self._effective)

@@ -16,7 +16,6 @@ from fedparity.privacy.decisions import Decision
 from fedparity.privacy.discrete_laplace import MECHANISM, laplace_mechanism
 from fedparity.privacy.histograms import Counts, grid_counts
 from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.privacy.spending import Spending
 from fedparity.protocol.histogram_cell import HistogramCell
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
@@ -32,7 +31,6 @@ __all__ = [
     "noise_terms",
     "noisy_decisions",
     "noisy_message",
-    "spending_of",
 ]
 
 
@@ -140,21 +138,6 @@ def noisy_decisions(message: SiloSketch, minimum: int) -> dict[Group, Decision]:
         )
         for cell in message.cells
     }
-
-
-def spending_of(plan: Plan, dataset: str | None = None) -> Spending | None:
-    """Return what a release under the plan costs; None where no noise is added.
-
-    ``dataset`` is the title of the plan if absent.
-    """
-    terms = plan.privacy
-    if terms is None or terms.epsilon is None:
-        return None
-    return Spending(
-        dataset=dataset or plan.title,
-        epsilon=terms.epsilon,
-        budget=terms.budget or terms.epsilon,
-    )
 
 
 def _cell(group: Group, row: Counts, minimum: int) -> HistogramCell:

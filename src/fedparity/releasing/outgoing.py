@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 
 from fedparity.laws.labels import Group
 from fedparity.privacy.decisions import Decision
-from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.spending import Spending
-from fedparity.protocol.canonical import canonical_bytes
-from fedparity.protocol.digests import digest_of
-from fedparity.protocol.files import Path, refuse_existing
+from fedparity.protocol.files import Path
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.signature import sign
 from fedparity.releasing.measuring import Way
+from fedparity.releasing.permit import Permit
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -43,50 +40,54 @@ class Release:
     records: Mapping[Group, int]
     """True numbers of records; they stay in the building. Empty in a privacy mode."""
     how: How
-    spending: Spending | None = None
-    """What it costs, where noise was added."""
 
     @property
     def digest(self) -> str:
         """The digest that the ledger keeps: of the message, whoever signed it with which version."""
-        document = self.sketch.to_dict()
-        for name in ("software", "signature"):
-            document.pop(name, None)
-        return digest_of(canonical_bytes(document))
+        return self.sketch.content_digest
 
     def signed(self, key: Ed25519PrivateKey) -> Release:
         """Return the same release with its message signed."""
         return replace(self, sketch=sign(self.sketch, key))
 
-    def write(self, path: Path, *, ledger: Ledger | None, force: bool = False) -> None:
+    def replacing(self, message: str | None) -> Release:
+        """Return the same release, said to stand for a message that was voided."""
+        return (
+            self
+            if message is None
+            else replace(self, sketch=replace(self.sketch, replaces=message))
+        )
+
+    def write(self, path: Path, *, permit: Permit | None, force: bool = False) -> None:
         """Enter the release into the ledger and write its message, whole or not at all.
 
         Raises
         ------
         OutputError
             If the file exists and ``force`` is not set, or cannot be written.
-        LedgerError
-            If another release of this silo under this plan is on record.
-        BudgetError
-            If it costs more than is left of the data set's budget.
+        RuleError, LedgerError, BudgetError
+            If the silo's own rules refuse it; see :class:`~fedparity.releasing.permit.Permit`.
         """
-        self.sketch.to_bytes()  # what can fail should do so before the ledger is touched
-        if not force:
-            refuse_existing(path)
-        if ledger is None:
+        if permit is None:
             self.sketch.write(path, force=force)
             return
-        with ledger.commit(
-            self.sketch.plan, self.sketch.silo, self.digest, spending=self.spending
-        ):
-            self.sketch.write(path, force=force)
+        permit.write(
+            path,
+            self.sketch.to_bytes(),
+            release=self.digest,
+            message=self.sketch.digest,
+            replaces=self.sketch.replaces,
+            force=force,
+        )
 
-    def record(self, ledger: Ledger) -> None:
+    def record(self, permit: Permit) -> None:
         """Enter the release into the ledger, before anybody else sees its message.
 
         Raises
         ------
-        LedgerError, BudgetError
+        RuleError, LedgerError, BudgetError
             As :meth:`write`.
         """
-        ledger.record(self.sketch.plan, self.sketch.silo, self.digest, spending=self.spending)
+        sketch = self.sketch
+        with permit.commit(self.digest, sketch.digest, replaces=sketch.replaces):
+            pass

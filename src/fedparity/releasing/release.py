@@ -20,7 +20,6 @@ from fedparity.releasing.noisy import (
     noise_terms,
     noisy_decisions,
     noisy_message,
-    spending_of,
 )
 from fedparity.releasing.outgoing import How, Release
 from fedparity.sketches.records import Records
@@ -53,7 +52,6 @@ def prepare(
     mapping: Mapping[str, str] | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
     other: str | None = None,
-    dataset: str | None = None,
     effort: Effort | None = None,
 ) -> Release:
     """Read a silo's table and return what it would release under a plan; nothing is written.
@@ -74,7 +72,7 @@ def prepare(
         missing=missing,
         other=other,
     )
-    return release_records(records, plan=plan, silo=silo, dataset=dataset, effort=effort)
+    return release_records(records, plan=plan, silo=silo, effort=effort)
 
 
 def preview(
@@ -101,7 +99,6 @@ def release_records(
     *,
     plan: Plan,
     silo: str,
-    dataset: str | None = None,
     effort: Effort | None = None,
 ) -> Release:
     """Return what a silo with these records would release under a plan.
@@ -111,7 +108,7 @@ def release_records(
     check_silo(plan, silo)
     if plan.privacy is not None:
         counts = count_records(records, plan, effort=effort)
-        return release_counts(counts, plan=plan, silo=silo, dataset=dataset)
+        return release_counts(counts, plan=plan, silo=silo)
     levels = Levels(plan, silo, weighted=records.weighted)
     found = measure(
         records,
@@ -124,9 +121,7 @@ def release_records(
     return released(levels, found)
 
 
-def release_counts(
-    counts: Counts, *, plan: Plan, silo: str, dataset: str | None = None
-) -> Release:
+def release_counts(counts: Counts, *, plan: Plan, silo: str) -> Release:
     """Return what a silo with these exact counts would release: noise is drawn here."""
     message = noisy_message(counts, plan, silo)
     return Release(
@@ -134,7 +129,6 @@ def release_counts(
         decisions=noisy_decisions(message, plan.disclosure.minimum_cell),
         records={},
         how=How(way="one pass", kernel="numpy", passes=1),
-        spending=spending_of(plan, dataset),
     )
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
-from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import prepare
+from fedparity.releasing.noisy import check_unweighted
+from fedparity.releasing.permit import AnyLedger, AnyPolicy, Permit
+from fedparity.releasing.release import check_silo, prepare
 from fedparity.sketches.selection.dealing import Progress
 from fedparity.sketches.selection.kernels import KernelName
 
-__all__ = ["chosen_ledger", "sketch"]
+__all__ = ["sketch"]
 
 
 def sketch(
@@ -30,8 +29,12 @@ def sketch(
     mapping: Mapping[str, str] | None = None,
     missing: Literal["refuse", "drop"] = "refuse",
     other: str | None = None,
-    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
+    policy: AnyPolicy = None,
+    ledger: AnyLedger = None,
     dataset: str | None = None,
+    allow_weaker: Sequence[str] = (),
+    again_because: str | None = None,
+    in_period: bool = False,
     memory: int | None = None,
     threads: int | None = None,
     kernel: KernelName = "auto",
@@ -40,9 +43,10 @@ def sketch(
 ) -> SiloSketch:
     r"""Return the message that a silo would send under a plan: per group a count and k numbers.
 
-    The plan's disclosure rules are applied. Without a privacy mode nothing is written, and the
-    ledger is not asked unless one is given. Under a plan with noise every message costs the plan's
-    epsilon, so it is entered into the ledger before it is returned, and a second one is refused.
+    The plan's disclosure rules are applied, and the silo's own policy is obeyed. The message is entered
+    into the ledger before it is returned. The same records under the same plan give the same
+    message again; a second, different release of the same records is refused, and so is one that
+    the policy does not allow.
 
     Parameters
     ----------
@@ -64,12 +68,20 @@ def sketch(
         What to do about rows without a score; the number dropped is in the message.
     other : str, optional
         The group that takes every label that the plan does not list.
-    ledger : Ledger, path, False or None
-        Where the release is entered. If None, that of the command line under a plan with noise,
-        and nowhere without. False enters it nowhere: for data that nobody has to protect.
+    policy : path, optional
+        The silo's policy; if None, ``$FEDPARITY_POLICY``, that in the user's folder for
+        configuration, or the default one.
+    ledger : path, False or None
+        Where the release is entered; if None, the ledger of the policy, or that of the user. False
+        enters it nowhere: for simulations and tests. A policy may forbid that.
     dataset : str, optional
-        Under a plan with noise, the name of the data whose budget is spent; the plan's title if
-        absent. Give it where audits of different titles use the same records.
+        Which data set of the policy the records are, where it does not follow from their path.
+    allow_weaker : sequence of str
+        Rules of the policy that the plan may be weaker than, by name; the ledger keeps them.
+    again_because : str, optional
+        Why a second release of the same records is acceptable; the ledger keeps it.
+    in_period : bool
+        Whether the rows are limited to the plan's period. Without it, the plan's period does not count.
     memory : int, optional
         Bytes of records that may be held; beyond, a file is scanned more than once. A quarter
         of the machine's memory if absent.
@@ -79,13 +91,34 @@ def sketch(
         Only where records come once: more values, smaller rank error.
     progress : function of (rows, rows in all or None, what is done), optional
 
+    Raises
+    ------
+    RuleError
+        If the policy does not allow the plan.
+    LedgerError, BudgetError
+        If the ledger refuses the release.
+
     Examples
     --------
     >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
     >>> table = {"z": [0.1, 0.2, 0.3, 0.4] * 10, "race": ["A", "B"] * 20}
-    >>> sketch(table, plan=plan, silo="aurora", score="z", group="race").cells[1]
+    >>> sketch(table, plan=plan, silo="aurora", score="z", group="race", ledger=False).cells[1]
     SketchedCell('B', count=20, levels=2)
     """
+    check_silo(plan, silo)
+    check_unweighted(plan, weighted=weight is not None)
+    permit = Permit.of(
+        plan,
+        silo,
+        data=data,
+        policy=policy,
+        ledger=ledger,
+        dataset=dataset,
+        allow_weaker=allow_weaker,
+        again_because=again_because,
+        in_period=in_period,
+    )
+    permit.check()
     effort = Effort(
         memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
     )
@@ -100,21 +133,7 @@ def sketch(
         mapping=mapping,
         missing=missing,
         other=other,
-        dataset=dataset,
         effort=effort,
-    )
-    record = chosen_ledger(ledger, plan)
-    if record is not None:
-        release.record(record)
+    ).replacing(permit.voided())
+    release.record(permit)
     return release.sketch
-
-
-def chosen_ledger(
-    ledger: Ledger | str | os.PathLike[str] | Literal[False] | None, plan: Plan
-) -> Ledger | None:
-    """Return the ledger to enter a release into: the one given, or the user's where noise is."""
-    if isinstance(ledger, Ledger):
-        return ledger
-    if ledger is None:
-        return None if plan.privacy is None else Ledger(default_ledger_path())
-    return None if ledger is False else Ledger(Path(ledger))

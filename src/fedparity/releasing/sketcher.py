@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from fedparity.errors import OptionError, PrivacyError, TableError
-from fedparity.privacy.histograms import Counts, GridTally
-from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.histograms import GridTally
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.cells import asked_of
 from fedparity.releasing.measuring import Measured
 from fedparity.releasing.noisy import check_unweighted
+from fedparity.releasing.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.releasing.release import Levels, check_silo, release_counts, released
-from fedparity.releasing.sketch import chosen_ledger
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.sources.opening import open_records
 from fedparity.sources.reader import TableRecords
@@ -39,7 +37,8 @@ class Sketcher:
     plan : Plan
     silo : str
         The name under which the silo answers.
-    score, group, weight, where, mapping, missing, other, ledger, dataset
+    score, group, weight, where, mapping, missing, other
+    policy, ledger, dataset, allow_weaker, again_because, in_period
         As for :func:`fedparity.sketch`.
     resolution : int, default 4096
         The m of the error.
@@ -47,7 +46,7 @@ class Sketcher:
     Examples
     --------
     >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
-    >>> sketcher = Sketcher(plan=plan, silo="aurora", score="z", group="race")
+    >>> sketcher = Sketcher(plan=plan, silo="aurora", score="z", group="race", ledger=False)
     >>> for _ in range(10):
     ...     sketcher.update({"z": [0.1, 0.2, 0.3, 0.4], "race": ["A", "B", "A", "B"]})
     >>> sketcher.finish().cells[1]
@@ -66,14 +65,29 @@ class Sketcher:
         mapping: Mapping[str, str] | None = None,
         missing: Literal["refuse", "drop"] = "refuse",
         other: str | None = None,
-        ledger: Ledger | str | os.PathLike[str] | Literal[False] | None = None,
+        policy: AnyPolicy = None,
+        ledger: AnyLedger = None,
         dataset: str | None = None,
+        allow_weaker: Sequence[str] = (),
+        again_because: str | None = None,
+        in_period: bool = False,
         resolution: int = 4096,
     ) -> None:
         check_silo(plan, silo)
         check_unweighted(plan, weighted=weight is not None)
         self._plan, self._silo = plan, silo
-        self._ledger, self._dataset = ledger, dataset
+        self._permit = Permit.of(
+            plan,
+            silo,
+            data=None,
+            policy=policy,
+            ledger=ledger,
+            dataset=dataset,
+            allow_weaker=allow_weaker,
+            again_because=again_because,
+            in_period=in_period,
+        )
+        self._permit.check()
         self._message: SiloSketch | None = None
         self._options: dict[str, Any] = {
             "score": score,
@@ -134,15 +148,15 @@ class Sketcher:
     def finish(self) -> SiloSketch:
         """Return the message; the plan's disclosure rules are applied.
 
-        Under a plan with noise it is drawn and entered into the ledger once: asked again, this
-        returns the same message.
+        It is entered into the ledger once. Under a plan with noise the noise is drawn once, too: asked
+        again, this returns the same message.
 
         Raises
         ------
         TableError, LabelError, ScoreError
             If there was no row, or one that may not be dropped.
         LedgerError, BudgetError
-            If the ledger refuses a message with noise.
+            If the ledger refuses the message.
         """
         if self._message is not None:
             return self._message
@@ -150,18 +164,17 @@ class Sketcher:
             raise TableError.empty("the stream")
         records = self._open({name: [] for name in self._columns})
         if isinstance(self._stream, GridTally):
-            self._message = self._drawn(self._stream.finish(records.judge))
-            return self._message
-        levels = Levels(self._plan, self._silo, weighted=records.weighted)
-        selected, errors = self._stream.finish(levels, records.judge)
-        found = Measured(selected=selected, rank_errors=errors, way="one pass")
-        return released(levels, found).sketch
-
-    def _drawn(self, counts: Counts) -> SiloSketch:
-        release = release_counts(counts, plan=self._plan, silo=self._silo, dataset=self._dataset)
-        record = chosen_ledger(self._ledger, self._plan)
-        if record is not None:
-            release.record(record)
+            counts = self._stream.finish(records.judge)
+            release = release_counts(counts, plan=self._plan, silo=self._silo)
+        else:
+            levels = Levels(self._plan, self._silo, weighted=records.weighted)
+            selected, errors = self._stream.finish(levels, records.judge)
+            found = Measured(selected=selected, rank_errors=errors, way="one pass")
+            release = released(levels, found)
+        release = release.replacing(self._permit.voided())
+        release.record(self._permit)
+        if self._plan.privacy is not None:
+            self._message = release.sketch
         return release.sketch
 
     def _refuse_if_drawn(self) -> None:

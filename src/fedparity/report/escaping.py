@@ -6,7 +6,9 @@ import re
 
 __all__ = ["code", "plain", "table"]
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>|~&$])")
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~&$#])")
+_START = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
+"""What makes a line a list, a rule or the underline of a heading."""
 _SPLIT = "\u200b"
 """A space of no width: forges look for mentions after Markdown's own escapes are gone."""
 _LINKS = re.compile(r"(@|#(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.))", re.IGNORECASE)
@@ -19,11 +21,13 @@ def plain(text: str) -> str:
     --------
     >>> plain("a|b <b>\n*x*")
     'a\\|b \\<b\\> \\*x\\*'
+    >>> plain("# 1 & 2 #"), plain("1. a"), plain("- a"), plain("-0.5")
+    ('\\# 1 \\& 2 \\#', '1\\. a', '\\- a', '-0.5')
     >>> plain("@team") == "@\u200bteam"
     True
     """
-    line = " ".join(text.split())
-    return _LINKS.sub(lambda found: found[0] + _SPLIT, _MARKUP.sub(r"\\\1", line))
+    line = _START.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", " ".join(text.split())))
+    return _LINKS.sub(lambda found: found[0] + _SPLIT, line)
 
 
 def code(text: str) -> str:

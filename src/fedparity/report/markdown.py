@@ -152,4 +152,9 @@ def _silos(result: AuditResult) -> list[list[str]]:
 
 def _provenance(result: AuditResult) -> list[str]:
     command = code(reproduce_command(result))
-    return [f"Plan {code(result.plan.digest)}, {plain(result.software)}; again with {command}."]
+    signed = "not signed"
+    if result.signature is not None:
+        signed = f"signed with the key {code(result.signature.key)}, which fits"
+    return [
+        f"Plan {code(result.plan.digest)}, {plain(result.software)}; {signed}; again with {command}."
+    ]

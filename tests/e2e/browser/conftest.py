@@ -14,6 +14,8 @@ from fedparity.report.html.page import html_report
 PROGRAMS = "chromium", "chromium-browser", "google-chrome", "chrome"
 OPTIONS = "--no-sandbox", "--disable-gpu", "--disable-background-networking"
 WIDE, PHONE = (1280, 800), (390, 844)
+THOUSAND = pytest.param("1000", marks=pytest.mark.slow)
+"""The report of a thousand silos, which takes long to make."""
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,12 @@ import re
 import zlib
 
 import pytest
-from tests.e2e.browser.conftest import PHONE, WIDE
+from tests.e2e.browser.conftest import PHONE, THOUSAND, WIDE
 
 pytestmark = pytest.mark.browser
 
 SHOWN = (
-    *("5", "60", "1000", "below", "inconclusive", "none"),
+    *("5", "60", THOUSAND, "below", "inconclusive", "none"),
     *("names", "missing", "ten-groups", "order-1", "unknown-terms", "grid", "squared"),
 )
 
@@ -27,7 +27,7 @@ def test_axe_finds_nothing(open_report, axe, name, size):
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found["violations"]] == []
 
 
-@pytest.mark.parametrize("name", ["5", "60", "1000", "ten-groups"])
+@pytest.mark.parametrize("name", ["5", "60", THOUSAND, "ten-groups"])
 def test_it_prints_with_nothing_folded(open_report, name):
     page = open_report(name).page
     page.emulate_media(media="print")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tests.e2e.browser.conftest import audit
+from tests.e2e.browser.conftest import THOUSAND, audit
 
 from fedparity.auditing.result import AuditResult
 
@@ -15,7 +15,7 @@ def names(page):
     return page.locator("#silo-table tbody tr:visible th bdi").all_text_contents()
 
 
-@pytest.mark.parametrize("name", ["5", "60", "1000"])
+@pytest.mark.parametrize("name", ["5", "60", THOUSAND])
 def test_the_pointer_reads_a_mark(open_report, name):
     page = open_report(name).page
     mark = page.locator(".forest svg [data-path^='/silos/']").first
@@ -77,7 +77,7 @@ def test_a_number_in_the_text_shows_more_digits(open_report):
     assert f"{worst.corrected:.6g}" in page.locator("#tip").inner_text()
 
 
-@pytest.mark.parametrize("name", ["5", "60", "1000"])
+@pytest.mark.parametrize("name", ["5", "60", THOUSAND])
 def test_a_heading_sorts_by_the_exact_numbers(open_report, name):
     """The largest first, then the smallest; names from A on."""
     page = open_report(name).page
@@ -128,7 +128,7 @@ def test_a_long_table_is_folded_and_searched(open_report):
     assert len(names(page)) == 1000
 
 
-@pytest.mark.parametrize("name", ["5", "60", "1000", "names"])
+@pytest.mark.parametrize("name", ["5", "60", THOUSAND, "names"])
 def test_the_result_is_saved_byte_for_byte(open_report, name, tmp_path):
     page = open_report(name).page
 

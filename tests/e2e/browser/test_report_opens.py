@@ -1,12 +1,12 @@
 """The report opens from disk without a network, silently, and reads well on any screen."""
 
 import pytest
-from tests.e2e.browser.conftest import PHONE, WIDE
+from tests.e2e.browser.conftest import PHONE, THOUSAND, WIDE
 from tests.report_audits import AUDITS
 
 pytestmark = pytest.mark.browser
 
-SIZES = "5", "60", "1000"
+SIZES = "5", "60", THOUSAND
 ALL = (*SIZES, *AUDITS)
 
 

@@ -1,6 +1,7 @@
 """An audit from messages: the same numbers as from the pooled table, whatever the order."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -173,11 +174,12 @@ def test_counts_may_be_weights():
     """A total weight that is whole travels as a whole number next to others that are not."""
     plan = make_plan(levels=2, sketch="quantile")
     cells = [
-        SketchedCell(group="A", count=150.5, values=[0.1, 0.4]),
-        SketchedCell(group="B", count=200, values=[0.3, 0.9]),
+        SketchedCell(group="A", count=150.5, values=[0.1, 0.4], effective=100),
+        SketchedCell(group="B", count=200, values=[0.3, 0.9], effective=100),
     ]
+    message = make_message(plan, "x", cells, guarantee={**plan.guarantee, "weighted": True})
 
-    result = audit(plan, [make_message(plan, "x", cells)], redraws=20)
+    result = audit(plan, [message], redraws=20)
 
     assert result.n == 350.5
     assert "counts are weights" in said(result, "weights")
@@ -322,3 +324,14 @@ def test_intersections_are_groups():
     assert math.isclose(result.disparity.value, 0.01)
     assert result.to_dict()["silos"][0]["n"] == {'["F",true]': 40, '["M",false]': 40}
     assert fp.AuditResult.from_dict(result.to_dict()).silos[0].n["F", True] == 40
+
+
+def test_a_message_that_replaces_another_is_told():
+    plan = make_plan()
+    first, *others = make_messages(plan, *make_table(0))
+    corrected = replace(first, replaces=first.digest)
+
+    result = audit(plan, [corrected, *others], redraws=20)
+
+    assert repr(first.silo) in said(result, "messages_replaced")
+    assert not said(audit(plan, [first, *others], redraws=20), "messages_replaced")

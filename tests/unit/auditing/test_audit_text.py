@@ -191,7 +191,7 @@ def test_what_is_missing_and_withheld_is_named():
         ["x" * 200, "y" * 200],
         ["東京大学医学部附属病院", "서울대학교병원서울대학교병원"],
         ["St. Mary's Hospital of the Long Name and the Longer Wait", "b"],
-        ["Ä" * 100, "👩‍⚕️ clinic", "é" * 40],
+        ["Ä" * 100, "🏥 clinic", "é" * 40],
         ["one"],
     ],
 )

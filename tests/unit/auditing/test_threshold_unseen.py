@@ -2,6 +2,7 @@
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
+from fedparity.releasing.release import prepare
 
 
 def audited(total: int | None) -> fp.AuditResult:
@@ -19,7 +20,7 @@ def audited(total: int | None) -> fp.AuditResult:
         "north": {"score": [0.2, 0.8] * 100, "group": ["A", "B"] * 100},
         "south": {"score": [0.4, 0.6] * 100, "group": ["A"] * 190 + ["B"] * 10},
     }
-    sketches = [fp.sketch(table, plan=plan, silo=silo) for silo, table in tables.items()]
+    sketches = [prepare(table, plan=plan, silo=silo).sketch for silo, table in tables.items()]
     return fp.audit(plan, sketches, redraws=20)
 
 

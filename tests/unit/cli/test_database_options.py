@@ -177,6 +177,7 @@ def test_a_server_that_does_not_answer_ends_with_the_code_for_networks():
     assert "MariaDB database cannot be reached" in done.stderr
 
 
+@pytest.mark.usefixtures("lenient_law")
 def test_a_secure_sum_counts_a_database_as_it_counts_a_file(folder):
     """With an address from a file there is no DATA: all that follows the plan are messages."""
     plan(privacy={"mode": "secure", "bins": 16}).write(folder / "secure.toml")

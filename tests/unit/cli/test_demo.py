@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from fedparity import AuditResult, Plan, SiloSketch
 from fedparity.cli.demo_data import hospitals
 from fedparity.cli.main import cli
+from fedparity.privacy.ledger import Ledger
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +81,8 @@ def test_the_folder_holds_every_document(printed, folder):
     for hospital in hospitals(2026):
         rows = (folder / hospital.table_file).read_text(encoding="utf-8").splitlines()
         assert len(rows) == 1 + len(hospital.groups)
-        assert len((folder / hospital.ledger_file).read_text().splitlines()) == 1
+        kinds = [entry.entry for entry in Ledger(folder / hospital.ledger_file).entries()]
+        assert kinds == ["begin", "release"]
 
 
 def test_a_second_demo_replaces_the_first_and_keeps_what_is_not_its_own(tmp_path):

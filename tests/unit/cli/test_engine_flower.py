@@ -56,17 +56,36 @@ def test_the_app_holds_the_plan_and_settings_of_each_silo(folder):
     assert fp.Plan.read(folder / "app" / "audit_app" / "plan.toml").digest == digest
     for silo in SILOS:
         own = tomllib.loads((folder / "app" / "silos" / f"{silo}.toml").read_text())
-        assert (own["silo"], own["plan"]) == (silo, digest)
+        assert (own["silo"], own["plan"]) == (silo, "")
     assert json.loads(done.stdout)["plan"] == digest
 
 
-@pytest.mark.usefixtures("folder")
-def test_the_settings_it_writes_can_be_previewed():
+def test_the_settings_it_writes_can_be_previewed_once_the_operator_has_approved_the_plan(folder):
+    """The digest is the operator's to write down, not the auditor's to fill in."""
     run(*NEW, "app")
+    file = folder / "app/silos/north.toml"
+    empty = run(*PREVIEW, "app/silos/north.toml")
+    digest = fp.Plan.read("plan.toml").digest
+    assert digest in run("plan", "show", "plan.toml").stdout
+    file.write_text(file.read_text().replace('plan = ""', f'plan = "{digest}"'))
 
     done = run(*PREVIEW, "app/silos/north.toml")
 
-    assert done.exit_code == 0, done.stderr
+    assert (empty.exit_code, done.exit_code) == (3, 0), done.stderr
+    assert "which plan was approved" in empty.stderr
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("option", [("--node-config", "{}"), ("--node-config={}",)])
+def test_a_node_does_not_start_while_no_plan_is_approved(option, monkeypatch):
+    run(*NEW, "app")
+    monkeypatch.setattr("os.execvpe", lambda *_: pytest.fail("it was started"))
+    arguments = [each.format("app/silos/north.toml") for each in option]
+
+    done = run("engine", "flower", "start", "flower-supernode", "--insecure", *arguments)
+
+    assert done.exit_code == 3
+    assert "which plan was approved" in done.stderr
 
 
 def test_silos_of_one_file_name_get_two_files(folder):
@@ -130,6 +149,7 @@ def test_under_noise_no_number_is_shown_and_nothing_spent(folder):
     assert not (folder / "ledger.jsonl").exists()
 
 
+@pytest.mark.usefixtures("lenient_law")
 def test_in_a_secure_sum_the_masked_numbers_are_described(folder):
     plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", force=True)
 
@@ -145,7 +165,7 @@ def test_in_a_secure_sum_the_masked_numbers_are_described(folder):
         ({"plan": "sha256:" + 64 * "0"}, 4, "agreed to"),
         ({"silo": "nobody"}, 3, "nobody"),
         ({"silo": None}, 3, "lack 'silo'"),
-        ({"plan": None}, 3, "lack 'plan'"),
+        ({"plan": None}, 3, "which plan was approved"),
         ({"data": None}, 3, "lack 'data'"),
         ({"data": "elsewhere.csv"}, 3, "elsewhere.csv"),
         ({"scores": "risk"}, 3, "write 'score' instead"),

@@ -18,6 +18,7 @@ EXPECTED = {
     "OutputError": ExitCode.USAGE,
     "PrivacyError": ExitCode.REFUSED,
     "RoundError": ExitCode.REFUSED,
+    "RuleError": ExitCode.REFUSED,
     "FedparityError": ExitCode.BUG,
 }
 """All others are of data, plans and messages."""

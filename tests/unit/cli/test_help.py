@@ -13,7 +13,7 @@ from fedparity.cli.main import cli
 def commands(group=cli, path=()):
     """Every command and group, with the words that call it."""
     yield path, group
-    if isinstance(group, LazyGroup):
+    if isinstance(group, click.Group):
         context = click.Context(group)
         for name in group.list_commands(context):
             yield from commands(group.get_command(context, name), (*path, name))

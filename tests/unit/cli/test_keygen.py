@@ -1,12 +1,14 @@
 """``fedparity keygen`` makes a pair of keys and overwrites none."""
 
+import os
 import stat
 import tomllib
 
 import pytest
-from tests.unit.cli.samples import run
+from tests.unit.cli.samples import plan, run, table, write_table
 
-from fedparity.protocol.signature import public_text, read_key
+from fedparity import SiloSketch
+from fedparity.protocol.signature import public_text, read_key, verify
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +49,80 @@ def test_no_key_is_overwritten(taken, folder):
     assert refused.exit_code == 2
     assert [file.name for file in folder.iterdir()] == [taken]
     assert (folder / taken).read_text(encoding="utf-8") == "mine"
+
+
+def key_files(folder):
+    """A passphrase in a file of its own, and the options that name it."""
+    file = folder / "aurora.pass"
+    file.write_text("correct horse\n", encoding="utf-8")
+    file.chmod(0o600)
+    return "--passphrase-file", "aurora.pass"
+
+
+def sketch(folder, *options, **keywords):
+    """What ``sketch`` says that signs with the key."""
+    write_table(folder / "a.csv", table(0))
+    plan().write(folder / "plan.toml", force=True)
+    names = ("--silo", "north", "--score", "score", "--group", "group", "--no-ledger", "--force")
+    return run(
+        "sketch", "plan.toml", "a.csv", *names, "--sign", "aurora.key", *options, **keywords
+    )
+
+
+def test_a_key_with_a_passphrase_signs_for_whoever_knows_it(folder):
+    option = key_files(folder)
+    assert run("keygen", "aurora", *option).exit_code == 0
+
+    signed = sketch(folder, *option)
+    typed = sketch(folder, "--passphrase-file", "-", input="correct horse\n")
+
+    assert "ENCRYPTED" in (folder / "aurora.key").read_text("utf-8")
+    assert (signed.exit_code, typed.exit_code) == (0, 0), signed.stderr
+    verify(
+        SiloSketch.read("north.sketch.json"), (folder / "aurora.pub").read_text("utf-8").strip()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "has a passphrase"),
+        (("--passphrase-file", "wrong.pass"), "cannot be read with this passphrase"),
+        (("--passphrase-file", "empty.pass"), "holds no passphrase"),
+        (("--passphrase-file", "none.pass"), "cannot be read"),
+        (("--passphrase-file", "open.pass"), "others than its owner"),
+    ],
+)
+def test_nobody_else_signs_with_it(folder, options, words):
+    run("keygen", "aurora", *key_files(folder))
+    for name, text, mode in (("wrong", "x", 0o600), ("empty", "\n", 0o600), ("open", "x", 0o640)):
+        file = folder / f"{name}.pass"
+        file.write_text(text, encoding="utf-8")
+        file.chmod(mode)
+
+    done = sketch(folder, *options)
+
+    assert done.exit_code == 3
+    assert words in done.stderr
+    assert not (folder / "north.sketch.json").exists()
+
+
+def test_a_passphrase_can_be_typed(folder):
+    done = run("keygen", "aurora", "--passphrase", input="correct horse\ncorrect horse\n")
+
+    assert done.exit_code == 0
+    assert "correct" not in done.output
+    assert sketch(folder, *key_files(folder)).exit_code == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no mode on Windows")
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620])
+def test_a_key_that_others_may_use_is_refused(folder, mode):
+    run("keygen", "aurora")
+    (folder / "aurora.key").chmod(mode)
+
+    done = sketch(folder)
+
+    assert done.exit_code == 3
+    assert "fix: chmod 600 aurora.key" in done.stderr
+    assert not (folder / "north.sketch.json").exists()

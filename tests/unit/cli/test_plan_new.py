@@ -35,6 +35,7 @@ def test_every_option_reaches_the_plan():
         *("--silo", "north", "--silo", "south shore"),
         *("--minimum-cell", 20, "--records-per-level", 5, "--rounding", 0),
         *("--key", f"north={KEY}", "--total", "north=400"),
+        *("--period", "2026-10-01", "2026-12-31"),
     )
 
     assert given == fp.Plan(
@@ -47,6 +48,7 @@ def test_every_option_reaches_the_plan():
         estimator="grid",
         thresholds=(0.5, 0.7),
         favorable="below",
+        period=("2026-10-01", "2026-12-31"),
         order=1,
         review_level=0.05,
         review_unit="sd",

@@ -31,8 +31,11 @@ def test_a_release_is_written_and_its_cost_entered(folder):
     assert done.exit_code == 0
     message = fp.SiloSketch.read(folder / "north.sketch.json")
     fp.check_message(plan(privacy=NOISE), message)
-    assert Ledger(folder / "ledger.jsonl").spent("north", "Q4") == 1.0
-    assert "spent epsilon = 1 of the budget 1" in done.stderr
+    entry = Ledger(folder / "ledger.jsonl").entries()[-1]
+    assert (entry.epsilon, entry.message) == (NOISE["epsilon"], message.digest)
+    assert "cost epsilon = 1; the plan's budget for all tables of north is 1" in " ".join(
+        done.stderr.split()
+    )
 
 
 def test_a_second_release_is_refused_with_exit_code_4(folder):
@@ -45,16 +48,17 @@ def test_a_second_release_is_refused_with_exit_code_4(folder):
 
 
 @pytest.mark.usefixtures("folder")
-def test_another_plan_of_the_same_title_is_beyond_the_budget():
+def test_another_plan_is_beyond_the_budget_whatever_the_reason():
     sketch()
     plan(privacy={**NOISE, "bins": 32}).write("finer.toml")
 
     refused = sketch("-o", "second.json", asked="finer.toml")
-    other = sketch("-o", "third.json", "--dataset", "another year", asked="finer.toml")
+    reason = ("--again-because", "finer bins")
+    other = sketch("-o", "third.json", *reason, asked="finer.toml")
 
-    assert refused.exit_code == 4
-    assert "has spent epsilon = 1 on the data set 'Q4'" in refused.stderr
-    assert other.exit_code == 0
+    assert refused.exit_code == other.exit_code == 4
+    assert "left before" in refused.stderr
+    assert "have cost epsilon = 1" in other.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -70,7 +74,7 @@ def test_a_dry_run_shows_the_noise_and_spends_nothing(folder):
 
     assert shown.exit_code == 0
     assert "discrete Laplace of scale 1" in shown.stdout
-    assert "of which 0 is spent" in " ".join(shown.stdout.split())
+    assert "So far 0 is spent" in " ".join(shown.stdout.split())
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert sorted(path.name for path in folder.iterdir()) == ["north.csv", "plan.toml"]
 

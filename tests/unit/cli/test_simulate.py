@@ -68,7 +68,7 @@ def test_a_regime_deals_the_rows_to_silos_and_tells_the_correlation():
 
 def test_the_seed_deals_the_rows():
     one, same, other = (
-        json.loads(simulate("--regime", "random", "--json", "--seed", seed).stdout)["groups"]
+        json.loads(simulate("--regime", "random", "--json", "--seed", seed).stdout)["silos"]
         for seed in (1, 1, 2)
     )
 

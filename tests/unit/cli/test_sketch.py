@@ -123,7 +123,7 @@ def test_a_rule_that_fires_is_shown_with_its_reason(folder):
     assert "A: fewer than 11 records" in shown
     assert "B: k cut from 100 to 19: 10 records per level" in shown
     assert "all values are rounded to steps of 0.005, and mean squares to steps" in shown
-    assert "Not sent: any record" in shown
+    assert "Not sent: names" in shown
 
 
 def test_labels_of_any_width_fit_80_columns(folder):
@@ -144,7 +144,7 @@ def test_a_release_is_written_and_entered_into_the_ledger(folder):
     done = sketch()
 
     ledger = folder / "state" / "ledger.jsonl"
-    [entry] = Ledger(ledger).entries()
+    [_, entry] = Ledger(ledger).entries()
     assert (entry.plan, entry.silo) == (plan().digest, "north")
     assert str(ledger) in done.stderr
     assert "wrote north.sketch.json" in done.stderr
@@ -174,7 +174,10 @@ def test_without_a_ledger_none_is_asked_or_written(folder):
 def test_the_ledger_can_be_named(folder):
     sketch("--ledger", "mine.jsonl")
 
-    assert len(Ledger(folder / "mine.jsonl").entries()) == 1
+    assert [entry.entry for entry in Ledger(folder / "mine.jsonl").entries()] == [
+        "begin",
+        "release",
+    ]
     assert sketch("--ledger", "mine.jsonl", "--no-ledger").exit_code == 2
 
 
@@ -265,11 +268,17 @@ def test_a_signed_message_is_accepted():
 
 
 @pytest.mark.usefixtures("_keys")
-def test_the_bytes_of_a_signed_dry_run_are_those_of_the_file(folder):
-    shown = sketch("--sign", "own.key", "--dry-run", "--json").stdout_bytes
+def test_a_dry_run_never_signs(folder):
+    """What it prints could be sent, and no ledger would know."""
+    shown = fp.SiloSketch.from_bytes(
+        sketch("--sign", "own.key", "--dry-run", "--json").stdout_bytes
+    )
     sketch("--sign", "own.key")
+    sent = fp.SiloSketch.read(folder / "north.sketch.json")
 
-    assert (folder / "north.sketch.json").read_bytes() == shown
+    assert shown.signature is None
+    assert sent.signature is not None
+    assert shown.digest == sent.digest
 
 
 @pytest.mark.usefixtures("_keys")

@@ -48,7 +48,9 @@ def test_what_is_not_set_is_as_in_sketch():
     settings = SiloSettings.of(given())
 
     assert set(settings.reading.values()) == {None, "refuse"}
-    assert (settings.dataset, settings.key, settings.again) == (None, None, False)
+    assert (settings.key, settings.again) == (None, False)
+    chosen = {key: value for key, value in settings.law.items() if key not in ("policy", "ledger")}
+    assert not any(chosen.values())
     assert settings.data == "a.csv"
 
 
@@ -63,9 +65,9 @@ def test_settings_say_where_things_are_kept(tmp_path):
         )
     )
 
-    assert settings.ledger.path == tmp_path / "l.jsonl"
+    assert settings.law["ledger"] == tmp_path / "l.jsonl"
     assert settings.folder == tmp_path / "f"
-    assert (settings.dataset, settings.key, settings.again) == ("visits", "k", True)
+    assert (settings.law["dataset"], settings.key, settings.again) == ("visits", "k", True)
 
 
 def test_without_a_ledger_that_of_the_user_counts_and_what_left_is_beside_it(
@@ -75,15 +77,16 @@ def test_without_a_ledger_that_of_the_user_counts_and_what_left_is_beside_it(
 
     settings = SiloSettings.of(given())
 
-    assert settings.ledger.path == tmp_path / "mine.jsonl"
+    assert settings.law["ledger"] == tmp_path / "mine.jsonl"
     assert settings.folder == tmp_path / "outbox"
 
 
-def test_every_key_is_known_and_has_a_meaning(tmp_path):
+def test_every_key_is_known_and_has_a_meaning(tmp_path, lenient_law):
     """A key that is listed and refused, or ignored, would be one of the two lists too many."""
     (tmp_path / "address").write_text("sqlite:///a.db")
     (tmp_path / "address").chmod(0o600)
     values = dict.fromkeys(KEYS, "x") | {"plan": DIGEST, "missing": "drop", "again": True}
+    values |= {"in-period": True, "policy": str(lenient_law)}
     values |= {"url-file": str(tmp_path / "address")}
     for left_out in ({"data", "query"}, {"data", "table"}, {"url-file", "table", "query"}):
         SiloSettings.of({key: values[key] for key in values if key not in left_out})
@@ -113,7 +116,8 @@ WRONG = {
     "no silo": (given(silo=None), "'silo'"),
     "an empty silo": (given(silo=""), "'silo'"),
     "a number for a silo": (given(silo=3), "'silo' must be a text"),
-    "no plan": (given(plan=None), "'plan'"),
+    "no plan": (given(plan=None), "which plan was approved"),
+    "an empty plan": (given(plan=""), "which plan was approved"),
     "a plan that is not there": (given(plan="none.toml"), "plan in the settings"),
     "no data": (given(data=None), "'data'"),
     "data and an address": (given(url_file="a"), "'data'"),

@@ -18,12 +18,15 @@ from fedparity.auditing.secure.requesting import request_for
 from fedparity.engines.remote import silo_rounds
 from fedparity.engines.remote.silo import answer
 from fedparity.engines.remote.wording import Request
-from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.ledger import Entry, Ledger, now
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.secure.reading import Inbox, decode_round
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.secure.state_file import StateFile
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")
+
+pytestmark = pytest.mark.usefixtures("lenient_law")
 
 TRIO = ("aurora", "bayside", "cedar")
 PLAIN = some_plan()
@@ -44,13 +47,16 @@ def sketch_of(plan):
 
 
 def entries(folder):
-    return Ledger(folder / "aurora.ledger").entries()
+    made = Ledger(folder / "aurora.ledger").entries()
+    return tuple(entry for entry in made if entry.entry == "release")
 
 
 def test_the_answer_is_the_message_that_sketch_makes(tmp_path):
     data = answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN))
 
-    expected = fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="aurora", **COLUMNS)
+    expected = fp.sketch(
+        some_tables()["aurora"], plan=PLAIN, silo="aurora", **COLUMNS, ledger=False
+    )
     assert data == expected.to_bytes()
 
 
@@ -88,7 +94,7 @@ def test_without_the_file_of_what_left_the_ledger_refuses(plan, tmp_path):
         kept.unlink()
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.LedgerError, match="already made another release"):
+    with pytest.raises(fp.AnsweredError):
         answer(sketch_of(plan), settings)
 
 
@@ -114,8 +120,8 @@ def test_again_never_sends_what_was_changed_on_disk(tmp_path):
     answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN))
     (kept,) = (tmp_path / "aurora-left").iterdir()
     for document in (
-        fp.sketch(some_tables()["aurora"], plan=other, silo="aurora", **COLUMNS),
-        fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="bayside", **COLUMNS),
+        fp.sketch(some_tables()["aurora"], plan=other, silo="aurora", **COLUMNS, ledger=False),
+        fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="bayside", **COLUMNS, ledger=False),
     ):
         kept.write_bytes(document.to_bytes())
         with pytest.raises(fp.MessageError):
@@ -129,24 +135,32 @@ def crash(*_, **__):
 def crashed_answer(monkeypatch, folder, plan):
     """Answer, and crash once the ledger knows of it and before the file is there."""
     with monkeypatch.context() as patch:
-        patch.setattr(SiloSketch, "write", crash)
-        with pytest.raises(OSError, match="stopped"):
+        patch.setattr("fedparity.protocol.files._put", crash)
+        with pytest.raises(fp.OutputError, match="stopped"):
             answer(sketch_of(plan), settings_in(folder, plan))
 
 
-def test_after_a_crash_between_ledger_and_file_the_same_bytes_can_be_sent(monkeypatch, tmp_path):
-    expected = fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="aurora", **COLUMNS).to_bytes()
-    crashed_answer(monkeypatch, tmp_path, PLAIN)
-    assert len(entries(tmp_path)) == 1
-    with pytest.raises(fp.LedgerError):
-        answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN))
+def test_after_a_crash_between_ledger_and_file_the_same_answer_is_finished(
+    plan, monkeypatch, tmp_path
+):
+    """Nothing had left, and nothing is drawn or spent a second time; not even the data are read."""
+    crashed_answer(monkeypatch, tmp_path, plan)
+    before = entries(tmp_path)
+    (tmp_path / "aurora.csv").unlink()
 
-    assert answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN, again=True)) == expected
-    assert len(entries(tmp_path)) == 1
+    data = answer(sketch_of(plan), settings_in(tmp_path, plan))
+
+    assert before == entries(tmp_path)
+    assert SiloSketch.from_bytes(data).digest == before[0].message
+    left = [kept.name for kept in (tmp_path / "aurora-left").iterdir()]
+    assert any(name.endswith(".sketch.json") for name in left)
+    assert not any(name.startswith(".") for name in left)
 
 
 def test_after_such_a_crash_other_data_are_refused(monkeypatch, tmp_path):
     crashed_answer(monkeypatch, tmp_path, PLAIN)
+    for left in (tmp_path / "aurora-left").iterdir():
+        left.unlink()
     write_csv(tmp_path / "aurora.csv", some_tables(seed=1)["aurora"])
 
     with pytest.raises(fp.LedgerError):
@@ -154,14 +168,30 @@ def test_after_such_a_crash_other_data_are_refused(monkeypatch, tmp_path):
     assert not list((tmp_path / "aurora-left").iterdir())
 
 
-def test_after_such_a_crash_under_noise_nothing_is_drawn_a_second_time(monkeypatch, tmp_path):
-    """What the first noise was is lost; a second one would cost epsilon again."""
+def test_noise_that_is_lost_is_not_drawn_a_second_time(monkeypatch, tmp_path):
+    """A second draw would cost epsilon again."""
     pytest.importorskip("opendp", reason="fedparity[dp] is not installed")
     crashed_answer(monkeypatch, tmp_path, DP)
+    for left in (tmp_path / "aurora-left").iterdir():
+        left.unlink()
 
-    with pytest.raises(fp.LedgerError):
+    with pytest.raises(fp.LedgerError, match="another release"):
         answer(sketch_of(DP), settings_in(tmp_path, DP, again=True))
-    assert Ledger(tmp_path / "aurora.ledger").spent("aurora") == 1.0
+    assert [entry.epsilon for entry in entries(tmp_path)] == [DP.privacy.epsilon]
+
+
+def test_a_voided_answer_is_made_anew_and_says_what_it_replaces(tmp_path):
+    first = SiloSketch.from_bytes(answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN)))
+    (entry,) = entries(tmp_path)
+    Ledger(tmp_path / "aurora.ledger").add(
+        Entry(entry="void", time=now(), release=entry.release, because="last month's table")
+    )
+    write_csv(tmp_path / "aurora.csv", some_tables(seed=1)["aurora"])
+
+    second = SiloSketch.from_bytes(answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN)))
+
+    assert second.replaces == first.digest
+    assert [entry.message for entry in entries(tmp_path)] == [first.digest, second.digest]
 
 
 def test_a_spent_budget_is_refused_before_data_are_read(tmp_path):
@@ -170,12 +200,17 @@ def test_a_spent_budget_is_refused_before_data_are_read(tmp_path):
     other = some_plan(levels=4, privacy={"mode": "dp", "epsilon": 1.0, "bins": 8})
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.LedgerError, match="left before"):
         answer(sketch_of(other), settings_in(tmp_path, other))
+    reason = {"again-because": "a second question"}
+    with pytest.raises(fp.BudgetError):
+        answer(sketch_of(other), settings_in(tmp_path, other, **reason))
 
 
-def test_the_dataset_of_the_settings_is_the_one_that_is_spent(tmp_path):
+def test_the_dataset_of_the_settings_is_the_one_that_is_spent(tmp_path, lenient_law):
     pytest.importorskip("opendp", reason="fedparity[dp] is not installed")
+    with lenient_law.open("a") as file:
+        file.write('[datasets]\nvisits = ["elsewhere.csv"]\n')
 
     answer(sketch_of(DP), settings_in(tmp_path, DP, dataset="visits"))
 
@@ -269,7 +304,7 @@ def test_a_masked_vector_is_in_the_ledger_and_a_second_sum_of_the_data_refused(t
 
     assert other.digest != SECURE.digest
     assert SECURE.digest in {entry.plan for entry in entries(tmp_path)}
-    with pytest.raises(fp.RoundError, match="took part"):
+    with pytest.raises(fp.LedgerError, match="left before"):
         Sum(tmp_path, other).through("mask")
 
 
@@ -292,8 +327,10 @@ def test_after_a_crash_between_state_and_ledger_the_same_vector_can_be_sent(monk
 def test_what_the_ledger_refuses_does_not_leave_in_a_secure_sum(monkeypatch, tmp_path):
     """Another process has sent something under the plan since the ledger was first asked."""
     sums = Sum(tmp_path).through("shares")
-    monkeypatch.setattr(silo_rounds, "check_ledger", lambda *_, **__: None)
-    Ledger(tmp_path / "aurora.ledger").record(SECURE.digest, "aurora", "sha256:ff")
+    monkeypatch.setattr(Permit, "check", lambda _: None)
+    other = settings_in(tmp_path, SECURE).permit(SECURE)
+    with other.commit("sha256:ff", "sha256:ff"):
+        pass
 
     for again in (False, True):
         with pytest.raises(fp.LedgerError):
@@ -306,7 +343,7 @@ def test_a_second_sum_is_refused_before_data_are_read(tmp_path):
     sums = Sum(tmp_path, other).through("shares")
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.RoundError, match="took part"):
+    with pytest.raises(fp.LedgerError, match="left before"):
         sums.ask("mask", "keys", "shares")
 
 
@@ -365,7 +402,7 @@ def test_a_step_of_the_other_mode_is_refused(tmp_path):
 def test_the_state_on_disk_says_what_was_sent(tmp_path):
     sums = Sum(tmp_path).through("shares")
 
-    (path,) = (tmp_path / "aurora-left").iterdir()
+    (path,) = (tmp_path / "aurora-left").glob("*.secure-state")
     with StateFile(path).held() as state:
         assert list(state.sent) == ["keys", "shares"]
         assert state.sent["shares"].to_bytes() == sums.sent["shares"]["aurora"]

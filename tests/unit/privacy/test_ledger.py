@@ -5,18 +5,24 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import fedparity as fp
 from fedparity.privacy import locking
-from fedparity.privacy.ledger import Ledger, default_ledger_path
+from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, now
+from fedparity.privacy.ledger_entry import line_digest
+from fedparity.privacy.ledger_rules import allowed
+from fedparity.privacy.policy import Policy
 
 START = """
 import sys
 from fedparity.privacy import locking
 from fedparity.privacy.ledger import Ledger
+from tests.unit.privacy.test_ledger import committed
 path, silo, digest, kernel = sys.argv[1:]
 locking._KERNEL_LOCKS = kernel == "True"
 """
@@ -24,7 +30,7 @@ COMMIT = (
     START
     + """
 try:
-    with Ledger(path).commit("plan", silo, digest):
+    with committed(Ledger(path), "plan", silo, digest):
         open(path + "." + digest, "w").close()
 except Exception as error:
     print(type(error).__name__)
@@ -36,22 +42,51 @@ CRASH = (
     START
     + """
 import os
-with Ledger(path).commit("plan", silo, digest):
+with committed(Ledger(path), "plan", silo, digest):
     os._exit(9)
 """
 )
-ENTRY = {"plan": "p", "silo": "s", "release": "r", "time": "2026-11-16T08:00:00+00:00"}
+VIEW = {
+    "title": "Q4",
+    "mode": "none",
+    "sketch": "mean",
+    "groups": ["A", "B"],
+    "levels": 10,
+    "thresholds": [],
+    "grid": [0.0, 1.0, None, 0.005],
+    "period": None,
+}
 DAMAGED = {
     "not JSON": b"hello\n",
     "not UTF-8": b'{"plan": "\xff"}\n',
     "not an object": b"[]\n",
-    "a field missing": b'{"plan": "p", "silo": "s", "release": "r"}\n',
-    "a field too many": json.dumps(ENTRY | {"count": "3"}).encode() + b"\n",
-    "a number for a digest": json.dumps(ENTRY | {"release": 3}).encode() + b"\n",
     "an empty line": b"\n",
     "zeros after a power cut": b"\0" * 64 + b"\n",
     "deep nesting": b"[" * 100_000 + b"\n",
 }
+
+
+def entry(plan="plan", silo="north", release="one", **more):
+    stated = {"time": now(), "message": f"message of {release}", "view": VIEW} | more
+    return Entry(entry="release", plan=plan, silo=silo, release=release, **stated)
+
+
+@contextmanager
+def committed(ledger, *names, policy=None, **more):
+    """Enter a release, as a permit does."""
+    new = entry(*names, **more)
+    law = policy or Policy()
+    with ledger.commit(new, lambda entries: allowed(entries, new, law, ledger.path)):
+        yield
+
+
+def record(ledger, *names, **more):
+    with committed(ledger, *names, **more):
+        pass
+
+
+def releases(ledger):
+    return [each for each in ledger.entries() if each.entry == "release"]
 
 
 @pytest.fixture
@@ -68,7 +103,8 @@ def kernel(request, monkeypatch):
 
 def started(program, path, silo, digest, *, kernel):
     arguments = [sys.executable, "-c", program, str(path), silo, digest, str(kernel)]
-    environment = os.environ | {"PYTHONPATH": str(Path(fp.__file__).parents[1])}
+    paths = (Path(fp.__file__).parents[1], Path(__file__).parents[3])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
     return subprocess.Popen(  # noqa: S603 -- our own program
         arguments, stdout=subprocess.PIPE, text=True, env=environment
     )
@@ -80,72 +116,74 @@ def outcomes(processes):
 
 @pytest.mark.usefixtures("kernel")
 def test_a_first_release_is_recorded_without_values_or_counts(ledger):
-    ledger.record("sha256:plan", "north", "sha256:one")
+    record(ledger, "sha256:plan", "north", "sha256:one")
 
-    line = json.loads(ledger.path.read_text())
-    assert line.keys() == {"plan", "silo", "release", "time"}
+    begin, line = map(json.loads, ledger.path.read_text().splitlines())
+    assert begin.keys() == {"entry", "time"}
+    assert line.keys() == {
+        *("entry", "time", "previous", "plan", "silo", "release", "message", "view")
+    }
     assert line["time"].endswith("+00:00")
 
 
 @pytest.mark.usefixtures("kernel")
 def test_the_same_release_may_be_made_again_and_is_recorded_once(ledger):
-    ledger.record("plan", "north", "one")
-    ledger.record("plan", "north", "one")
-    ledger.check("plan", "north", "one")
+    record(ledger)
+    record(ledger)
 
-    assert len(ledger.entries()) == 1
+    assert len(releases(ledger)) == 1
 
 
 @pytest.mark.usefixtures("kernel")
 def test_another_release_under_the_same_plan_is_refused_with_a_way_out(ledger):
-    ledger.record("plan", "north", "one")
-    for attempt in (ledger.check, ledger.record):
-        with pytest.raises(fp.LedgerError, match="north") as caught:
-            attempt("plan", "north", "two")
+    record(ledger)
+    with pytest.raises(fp.LedgerError, match="north") as caught:
+        record(ledger, "plan", "north", "two", because="no reason is good enough")
 
-        assert str(ledger.path) in caught.value.fix
-        assert isinstance(caught.value, fp.DisclosureError)
-        assert not isinstance(caught.value, fp.InputError)
-    assert [entry.release for entry in ledger.entries()] == ["one"]
-
-
-def test_other_plans_and_silos_do_not_stand_in_the_way(ledger):
-    ledger.record("plan", "north", "one")
-    ledger.record("plan", "south", "two")
-    ledger.record("next", "north", "three")
-
-    assert len(ledger.entries()) == 3
+    assert str(ledger.path) in caught.value.fix
+    assert "delete" not in caught.value.fix
+    assert isinstance(caught.value, fp.DisclosureError)
+    assert not isinstance(caught.value, fp.InputError)
+    assert [each.release for each in releases(ledger)] == ["one"]
 
 
-def test_checking_writes_nothing(ledger):
-    ledger.check("plan", "north", "one")
+def test_other_silos_do_not_stand_in_the_way(ledger):
+    record(ledger, "plan", "north", "one")
+    record(ledger, "plan", "south", "two")
 
-    assert not ledger.path.parent.exists()
+    assert len(releases(ledger)) == 2
+
+
+def test_the_same_table_under_another_silo_s_name_does(ledger):
+    record(ledger, "plan", "north", "one", table="/data/visits.csv")
+
+    with pytest.raises(fp.LedgerError, match="same records left before"):
+        record(ledger, "plan", "south", "two", table="/data/visits.csv")
 
 
 def test_names_of_silos_may_hold_anything(ledger):
     name = 'a "north"\n\u2028é\\'
-    ledger.record("plan", name, "one")
+    record(ledger, "plan", name, "one")
 
-    assert ledger.entries()[0].silo == name
-    assert ledger.path.read_bytes().count(b"\n") == 1
+    assert releases(ledger)[0].silo == name
+    assert ledger.path.read_bytes().count(b"\n") == 2
 
 
 def test_the_entry_is_there_before_the_file_becomes_visible(ledger):
-    with ledger.commit("plan", "north", "one"):
-        written = ledger.path.read_bytes()
+    with committed(ledger):
+        written = ledger.path.read_bytes().splitlines()[-1]
 
     assert json.loads(written)["release"] == "one"
 
 
 @pytest.mark.usefixtures("kernel")
 def test_a_release_that_fails_stays_on_record_and_can_be_repeated(ledger):
-    with pytest.raises(OSError, match="disk"), ledger.commit("plan", "north", "one"):
+    with pytest.raises(OSError, match="disk"), committed(ledger):
         raise OSError("disk full")
 
-    ledger.record("plan", "north", "one")
+    record(ledger)
     with pytest.raises(fp.LedgerError):
-        ledger.record("plan", "north", "two")
+        record(ledger, "plan", "north", "two")
 
 
 def test_a_crash_before_the_file_is_visible_leaves_the_entry_and_no_lock(ledger):
@@ -153,9 +191,9 @@ def test_a_crash_before_the_file_is_visible_leaves_the_entry_and_no_lock(ledger)
         process.communicate(timeout=60)
 
     assert process.returncode == 9
-    ledger.record("plan", "north", "one")
+    record(ledger)
     with pytest.raises(fp.LedgerError, match="another release"):
-        ledger.record("plan", "north", "two")
+        record(ledger, "plan", "north", "two")
 
 
 def test_one_of_several_processes_that_release_at_once_wins(ledger, kernel):
@@ -166,7 +204,7 @@ def test_one_of_several_processes_that_release_at_once_wins(ledger, kernel):
     visible = [digest for digest in released if Path(f"{ledger.path}.{digest}").exists()]
 
     assert found == ["LedgerError"] * 4 + ["released"]
-    assert [entry.release for entry in ledger.entries()] == visible
+    assert [each.release for each in releases(ledger)] == visible
 
 
 def test_no_entry_of_several_processes_is_lost(ledger, kernel):
@@ -174,7 +212,7 @@ def test_no_entry_of_several_processes_is_lost(ledger, kernel):
     found = outcomes([started(COMMIT, ledger.path, silo, silo, kernel=kernel) for silo in silos])
 
     assert found == ["released"] * 5
-    assert sorted(entry.silo for entry in ledger.entries()) == silos
+    assert sorted(each.silo for each in releases(ledger)) == silos
 
 
 @pytest.mark.usefixtures("kernel")
@@ -184,42 +222,119 @@ def test_the_lock_is_held_while_the_file_is_written(ledger, monkeypatch):
 
     def intrude():
         try:
-            ledger.record("plan", "south", "two")
+            record(ledger, "plan", "south", "two")
         except fp.LedgerError as error:
             caught.append(error)
 
-    with ledger.commit("plan", "north", "one"):
+    with committed(ledger):
         intruder = threading.Thread(target=intrude)
         intruder.start()
         intruder.join()
 
     assert "another process" in caught[0].message
-    assert len(ledger.entries()) == 1
+    assert len(releases(ledger)) == 1
 
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED.keys())
 def test_a_ledger_that_is_not_understood_is_refused_not_ignored(content, ledger):
-    ledger.record("plan", "north", "one")
+    record(ledger)
     with ledger.path.open("ab") as file:
         file.write(content)
-    for attempt in (ledger.check, ledger.record):
-        with pytest.raises(fp.LedgerError, match="line 2"):
-            attempt("plan", "south", "two")
+    with pytest.raises(fp.LedgerError, match="line 3"):
+        record(ledger, "plan", "south", "two")
+    with pytest.raises(fp.LedgerError, match="line 3"):
+        ledger.entries()
 
     assert ledger.path.read_bytes().endswith(content)
 
 
-def test_a_last_line_that_was_torn_is_reported(ledger):
-    ledger.record("plan", "north", "one")
-    ledger.record("plan", "south", "two")
-    ledger.path.write_bytes(ledger.path.read_bytes()[:-7])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"epsilon": 1.0},
+        {"budget": 1.0},
+        {"epsilon": -5.0, "budget": 1.0},
+        {"epsilon": "1", "budget": 1.0},
+        {"epsilon": True, "budget": 1.0},
+        {"epsilon": 1.0, "budget": 0},
+        {"dataset": 3},
+        {"release": 3},
+        {"count": 3},
+        {"plan": None},
+        {"time": "yesterday"},
+        {"time": "2026-11-16T08:00:00"},
+        {"view": {}},
+        {"view": VIEW | {"period": ["2026-02-30", "2026-03-01"]}},
+        {"view": VIEW | {"grid": [float("nan")]}},
+        {"weaker": "levels"},
+    ],
+    ids=str,
+)
+def test_an_entry_that_says_what_it_may_not_is_refused(changes, ledger):
+    """One that could give budget back, say."""
+    record(ledger)
+    first, second = ledger.path.read_text().splitlines()
+    made = {k: v for k, v in (json.loads(second) | changes).items() if v is not None}
+    ledger.path.write_text(f"{first}\n{json.dumps(made)}\n")
 
-    with pytest.raises(fp.LedgerError, match="line 2, was not written to its end"):
-        ledger.record("plan", "north", "one")
+    with pytest.raises(fp.LedgerError, match=r"line 2 of the ledger .* is not an entry"):
+        ledger.entries()
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+@pytest.mark.parametrize("change", ["altered", "taken out"])
+def test_a_line_that_is_changed_or_taken_out_is_noticed(line, change, ledger):
+    for silo in ("north", "south", "west"):
+        record(ledger, "plan", silo, silo)
+    lines = ledger.path.read_bytes().splitlines(keepends=True)
+    if change == "altered":
+        lines[line] = lines[line].replace(b"2", b"3", 1)
+    else:
+        del lines[line]
+    ledger.path.write_bytes(b"".join(lines))
+
+    with pytest.raises(fp.LedgerError, match="does not continue the line before it"):
+        ledger.entries()
+
+
+def test_the_head_stands_for_the_whole_file(ledger):
+    assert ledger.head is None
+    record(ledger)
+    before = ledger.head
+    record(ledger, "plan", "south", "two")
+
+    assert before == ledger.entries()[-1].previous
+    assert ledger.head == line_digest(ledger.path.read_bytes().splitlines()[-1])
+
+
+def test_a_last_line_that_was_torn_becomes_an_entry_that_says_so(ledger):
+    """Its message never left, since a message gets its name after its line is complete."""
+    record(ledger)
+    record(ledger, "plan", "south", "two")
+    whole = ledger.path.read_bytes()
+    ledger.path.write_bytes(whole[:-7])
+    assert [each.silo for each in releases(ledger)] == ["north"]
+
+    record(ledger, "plan", "south", "two")
+
+    torn = next(each for each in ledger.entries() if each.entry == "torn")
+    assert whole.splitlines()[-1].decode().startswith(torn.text)
+    assert [each.silo for each in releases(ledger)] == ["north", "south"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 20])
+def test_a_first_line_that_was_torn_loses_nothing(size, ledger):
+    ledger.begin()
+    ledger.path.write_bytes(ledger.path.read_bytes()[:size])
+
+    record(ledger)
+
+    kinds = [each.entry for each in ledger.entries()]
+    assert kinds == ["begin", *["torn"] * (size > 0), "release"]
 
 
 def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monkeypatch):
-    ledger.record("plan", "north", "one")
+    record(ledger)
     before = ledger.path.read_bytes()
     write = os.write
 
@@ -229,7 +344,7 @@ def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monke
         return write(descriptor, line[:50])
 
     monkeypatch.setattr(os, "write", half)
-    with pytest.raises(fp.LedgerError, match="No space left"), ledger.commit("p", "s", "r"):
+    with pytest.raises(fp.LedgerError, match="No space left"), committed(ledger, "p", "s", "r"):
         pytest.fail("nothing may be released")
 
     assert ledger.path.read_bytes() == before
@@ -238,16 +353,51 @@ def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monke
 def test_a_ledger_out_of_reach_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file" / "ledger.jsonl"):
-        for attempt in (Ledger(path).record, Ledger(path).check):
-            with pytest.raises(fp.LedgerError, match="cannot be opened"):
-                attempt("plan", "north", "one")
+        with pytest.raises(fp.LedgerError, match="cannot be opened"):
+            record(Ledger(path))
 
 
-def test_the_ledger_is_its_owners_alone(ledger):
-    ledger.record("plan", "north", "one")
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/null")])
+def test_what_keeps_nothing_is_no_ledger(make, tmp_path):
+    """A release that is entered there would be forgotten."""
+    make(tmp_path / "ledger.jsonl")
+
+    with pytest.raises(fp.LedgerError, match="not a file that keeps"):
+        record(Ledger(tmp_path / "ledger.jsonl"))
+    with pytest.raises(fp.LedgerError, match="not a file that keeps"):
+        Ledger(tmp_path / "ledger.jsonl").entries()
+
+
+def test_the_ledger_is_its_owners_alone_or_shared_with_a_group(ledger, tmp_path):
+    record(ledger)
+    shared = Ledger(tmp_path / "shared.jsonl")
+    shared.begin(shared=True)
 
     assert ledger.path.stat().st_mode & 0o777 == 0o600
     assert ledger.path.parent.stat().st_mode & 0o777 == 0o700
+    assert shared.path.stat().st_mode & 0o777 == 0o660
+
+
+def test_a_new_ledger_is_begun_with_a_notice_and_only_where_it_may(ledger, capsys):
+    strict = replace(ledger, must_exist=True)
+    for attempt in (lambda: record(strict), strict.entries):
+        with pytest.raises(fp.LedgerError, match="no ledger") as caught:
+            attempt()
+        assert "fedparity ledger init" in caught.value.fix
+    assert not ledger.path.exists()
+
+    record(ledger)
+    assert str(ledger.path) in capsys.readouterr().err
+    record(strict)
+    assert not capsys.readouterr().err
+
+
+def test_a_ledger_is_begun_once(ledger):
+    ledger.begin(because="the disk broke")
+
+    with pytest.raises(fp.LedgerError, match="already"):
+        ledger.begin()
+    assert [each.because for each in ledger.entries()] == ["the disk broke"]
 
 
 def test_the_default_place_is_chosen_named_or_the_folder_for_state(monkeypatch):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fedparity import Plan, SiloSketch, SketchedCell
+import numpy as np
 
-SECRET = 0.123456789
-"""A score that must not be printed."""
+from fedparity import Plan, SiloSketch, SketchedCell
+from fedparity.privacy.rounding import round_mean_square
+
+SECRET = 0.125
+"""A score that must not be printed; rounding leaves it where it is."""
+
+MEAN_SQUARE = round_mean_square(
+    0.02, values=np.array([SECRET, 0.5, 0.75]), count=40, score_range=(0.0, 1.0), rounding=0.005
+)
 
 
 def plan(**changes: Any) -> Plan:
@@ -40,7 +47,7 @@ def cell(**changes: Any) -> SketchedCell:
 
 def mean_cell(**changes: Any) -> SketchedCell:
     """A cell that answers :func:`means`."""
-    return cell(**{"mean_square": 0.02, "above": [22], **changes})
+    return cell(**{"mean_square": MEAN_SQUARE, "above": [22], **changes})
 
 
 def counted_cell(**changes: Any) -> SketchedCell:

@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from tests.unit.protocol.samples import (
+    MEAN_SQUARE,
     SECRET,
     cell,
     counted_cell,
@@ -209,7 +210,7 @@ def test_formatting_does_not_matter():
 def test_the_bytes_are_those_of_the_fields():
     expected = (
         '{"cells":[{"above":[],"count":40,"counts":null,"effective":null,"group":"A","levels":3,'
-        '"mean_square":null,"rank_error":0,"values":[0.123456789,0.5,0.75],"withheld":null},'
+        '"mean_square":null,"rank_error":0,"values":[0.125,0.5,0.75],"withheld":null},'
         '{"above":[],"count":null,"counts":null,"effective":null,"group":"B","levels":0,'
         '"mean_square":null,"rank_error":0,"values":null,"withheld":"small"}],'
         '"guarantee":{"minimum_cell":11,"mode":"none","records_per_level":10,"rounding":0.001},'
@@ -274,7 +275,7 @@ def test_a_cell_of_means_says_how_far_rounding_may_have_moved_its_numbers():
     cell = mean_cell().to_cell(asked)
     farthest = np.diff([0, SECRET, 0.5, 0.75, 1]).max() + rounding_error((0, 1), 0.005)
 
-    assert (cell.kind, cell.mean_square, cell.effective) == ("mean", 0.02, 40.0)
+    assert (cell.kind, cell.mean_square, cell.effective) == ("mean", MEAN_SQUARE, 40.0)
     assert cell.value_error == rounding_error((0.0, 1.0), 0.005)
     assert cell.mean_square_error == pytest.approx(10 * 0.005 * farthest / 40)
     assert cell.above == {0.5: 22}

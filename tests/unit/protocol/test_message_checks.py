@@ -1,7 +1,9 @@
 """A message that does not answer the plan is refused, each with its own words."""
 
+import numpy as np
 import pytest
 from tests.unit.protocol.samples import (
+    MEAN_SQUARE,
     SECRET,
     cell,
     counted_cell,
@@ -14,6 +16,8 @@ from tests.unit.protocol.samples import (
 
 import fedparity as fp
 
+HIDDEN = fp.SketchedCell.kept_back("B", "complementary")
+WEIGHTED = {"guarantee": {**plan().guarantee, "weighted": True}}
 SMALL = fp.SketchedCell.kept_back("B", "small")
 ROSTER = plan(silos=["aurora", "bayside"])
 PRIVATE = plan(privacy={"mode": "dp", "epsilon": 1, "bins": 3})
@@ -83,6 +87,96 @@ REFUSED = {
             "cells": [counted_cell(values=[1, 2, 3, 4, 4.5, 5], counts=[6] * 5 + [10]), SMALL],
         },
         "6 levels for group 'A', but the plan allows 5",
+    ),
+    "a cell of five": (
+        plan(),
+        {"cells": [cell(count=5, values=[0.5]), SMALL]},
+        "minimum_cell = 11",
+    ),
+    "a cell of weights that amount to five": (
+        plan(),
+        {"cells": [cell(count=500.5, effective=5, values=[0.5]), HIDDEN], **WEIGHTED},
+        "minimum_cell = 11",
+    ),
+    "half a record": (
+        plan(disclosure={"minimum_cell": 1, "records_per_level": 0}),
+        {"cells": [cell(count=0.5), fp.SketchedCell.empty("B")]},
+        "not whole, and no weights",
+    ),
+    "as many values as records": (
+        plan(levels=70),
+        {"cells": [cell(count=70, values=np.linspace(0.1, 0.79, 70).round(2)), SMALL]},
+        "70 values for group 'A', but its records allow 7: records_per_level = 10",
+    ),
+    "too many values for the tails": (
+        plan(disclosure={"records_per_level": 2}),
+        {"cells": [cell(count=24), SMALL]},
+        "3 values for group 'A', but its records allow 2",
+    ),
+    "values that are not rounded": (
+        plan(),
+        {"cells": [cell(values=[SECRET, 0.5001, 0.7501]), SMALL]},
+        "2 values of silo 'aurora', group 'A', are not rounded to 0.001",
+    ),
+    "means that are not rounded": (
+        means(),
+        {**MEANS, "cells": [mean_cell(values=[SECRET, 0.501, 0.75]), SMALL]},
+        "1 values of silo 'aurora', group 'A', are not rounded to 0.005",
+    ),
+    "a mean square that is not rounded": (
+        means(),
+        {**MEANS, "cells": [mean_cell(mean_square=MEAN_SQUARE * 1.001), SMALL]},
+        "is not rounded as the plan asks",
+    ),
+    "a mean square too large for its means": (
+        means(),
+        {**MEANS, "cells": [mean_cell(mean_square=0.1), SMALL]},
+        "larger than any scores",
+    ),
+    "few weights above a threshold": (
+        means(),
+        {
+            **MEANS,
+            "cells": [mean_cell(count=80.0, effective=40, above=[20]), HIDDEN],
+            "guarantee": {**means().guarantee, "weighted": True},
+        },
+        "below minimum_cell = 11",
+    ),
+    "a run apart that its neighbour does not protect": (
+        counting(),
+        {**COUNTS, "cells": [counted_cell(counts=[20, None, 20], above=[20]), SMALL]},
+        "together hold fewer than 21 records",
+    ),
+    "a count at a threshold that no runs have": (
+        counting(),
+        {**COUNTS, "cells": [counted_cell(above=[15]), SMALL]},
+        "is not a sum of its counts",
+    ),
+    "a cell withheld where none is small": (
+        plan(disclosure={"minimum_cell": 1, "records_per_level": 0}),
+        {},
+        "withheld 1 cells, but the rules of the plan withhold none",
+    ),
+    "a second cell withheld without a total": (
+        plan(),
+        {"cells": [cell(), HIDDEN]},
+        "but the plan has no total of it",
+    ),
+    "a single cell withheld under a total": (
+        plan(totals={"aurora": 45}),
+        {},
+        "from which a cell that it withheld can be computed",
+    ),
+    "withheld cells told apart under a total": (
+        plan(groups=["A", "B", "C"], totals={"aurora": 85}),
+        {"cells": [cell(), SMALL, fp.SketchedCell.kept_back("C", "complementary")]},
+        "from which a cell that it withheld can be computed",
+    ),
+    "weights that amount to nothing": (plan(), WEIGHTED, "what its weights amount to"),
+    "weights that the message denies": (
+        plan(),
+        {"cells": [cell(effective=40), SMALL]},
+        "not both",
     ),
     "a silo outside the roster": (ROSTER, {"silo": "Aurora"}, "not among the 2 silos"),
     "another order of groups": (plan(), {"cells": [SMALL, cell()]}, "the groups 'B', 'A'"),
@@ -171,9 +265,28 @@ def test_a_message_that_answers_is_accepted(asked):
     [
         (means(), MEANS),
         (means(), {**MEANS, "cells": [mean_cell(above=[None]), SMALL]}),
-        (means(), {**MEANS, "cells": [mean_cell(mean_square=0.25), SMALL]}),
+        (means(), {**MEANS, "cells": [mean_cell(mean_square=0), SMALL]}),
         (means(), {**MEANS, "cells": [mean_cell(mean_square=None, rank_error=0.1), SMALL]}),
-        (means(), {**MEANS, "cells": [mean_cell(count=4.5, effective=12, above=[0.5]), SMALL]}),
+        (
+            means(),
+            {
+                **MEANS,
+                "cells": [
+                    mean_cell(count=4.5, effective=40, above=[2.5]),
+                    HIDDEN,
+                ],
+                "guarantee": {**means().guarantee, "weighted": True},
+            },
+        ),
+        (plan(totals={"aurora": 45}), {"cells": [cell(), cell(group="B")]}),
+        (
+            plan(totals={"aurora": 45}),
+            {"cells": [fp.SketchedCell.kept_back("A", "complementary"), HIDDEN]},
+        ),
+        (
+            counting(),
+            {**COUNTS, "cells": [counted_cell(counts=[26, None, 14], above=[14]), SMALL]},
+        ),
         (counting(), COUNTS),
         (
             counting(),
@@ -194,13 +307,13 @@ def test_a_noisy_message_that_answers_is_accepted():
 
 
 def test_an_empty_cell_may_show_where_nothing_is_small():
-    asked = plan(disclosure={"minimum_cell": 1})
+    asked = plan(disclosure={"minimum_cell": 1, "records_per_level": 0})
 
     fp.check_message(asked, message(asked, cells=[cell(), fp.SketchedCell.empty("B")]))
 
 
 def test_a_message_may_state_more_than_is_asked():
-    fp.check_message(plan(), message(guarantee={**plan().guarantee, "weighted": True}))
+    fp.check_message(plan(), message(guarantee={**plan().guarantee, "checked_by": "two"}))
 
 
 def test_two_messages_of_one_silo_are_refused():

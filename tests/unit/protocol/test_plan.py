@@ -224,7 +224,7 @@ def test_a_stated_default_and_an_absent_one_have_one_digest():
 def test_the_digest_is_that_of_the_canonical_bytes():
     """Pinned: a change of it would make every sketch answer another plan."""
     assert plan().digest == (
-        "sha256:056f9ee8c53754b3c05b2f5dbd100ffc0f823b03653a3f3e35bf1a56fa82e539"
+        "sha256:60b60c25944184c154d988407b53c29859e2dc5fe7b50c5c12505cf944470df1"
     )
 
 

@@ -226,8 +226,32 @@ def test_a_plan_is_written_whole_and_not_over_another(tmp_path):
     plan(title="other").write(path, force=True)
     assert fp.Plan.read(path).title == "other"
     assert [file.name for file in tmp_path.iterdir()] == ["plan.toml"]
-    if os.name == "posix":
-        assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no mode on Windows")
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
+def test_a_file_has_the_rights_that_the_umask_leaves(tmp_path, umask):
+    path = tmp_path / "plan.toml"
+    before = os.umask(umask)
+    try:
+        plan().write(path)
+        again = os.umask(umask)
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    assert again == umask
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no mode on Windows")
+def test_a_file_that_is_replaced_does_not_become_readable(tmp_path):
+    path = tmp_path / "plan.toml"
+    plan().write(path)
+    path.chmod(0o600)
+
+    plan(title="other").write(path, force=True)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_a_plan_that_cannot_be_read_names_its_file(tmp_path):

@@ -123,17 +123,17 @@ def test_files_that_hold_no_key_are_refused(tmp_path):
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey  # noqa: PLC0415
 
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    plain, locked = serialization.NoEncryption(), serialization.BestAvailableEncryption(b"x")
+    plain = serialization.NoEncryption()
     files = {
         "text": b"hello",
         "public": KEY.public_key().public_bytes(
             pem, serialization.PublicFormat.SubjectPublicKeyInfo
         ),
-        "encrypted": KEY.private_bytes(pem, pkcs8, locked),
         "other": X25519PrivateKey.generate().private_bytes(pem, pkcs8, plain),
     }
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
+        (tmp_path / name).chmod(0o600)
         with pytest.raises(fp.KeyFileError, match="Ed25519 private key"):
             read_key(tmp_path / name)
     with pytest.raises(fp.KeyFileError, match="cannot be read"):

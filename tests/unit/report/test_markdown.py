@@ -35,6 +35,17 @@ HOSTILE = [
     "back\\slash \\| and &amp; &lt;",
     "$math$",
     "\\*starred\\* \\_low\\_",
+    "# a heading",
+    "closed by marks ##",
+    "- a list",
+    "+ another",
+    "1. first",
+    "12) twelfth",
+    "---",
+    "===",
+    "> quoted",
+    "-0.5 to 1.5",
+    "2026-10-01",
 ]
 
 
@@ -82,7 +93,9 @@ def test_a_hostile_name_leaves_the_tables_whole(name):
 def test_a_hostile_title_stays_a_line(title):
     text = markdown_report(changed(plain_result(), "plan", title=title))
 
-    assert len(text.splitlines()) == len(markdown_report(plain_result()).splitlines())
+    expected = markdown_report(plain_result())
+    assert len(text.splitlines()) == len(expected.splitlines())
+    assert [token.type for token in tokens(text)] == [token.type for token in tokens(expected)]
 
 
 def test_it_starts_with_the_headline_its_range_and_both_verdicts():

@@ -328,12 +328,12 @@ def test_a_trace_is_not_written_with_an_exponent():
 
 def test_withheld_cells_are_told_in_the_order_of_the_plan_wherever_the_result_comes_from():
     """JSON sorts the names of its fields; the sentences must not depend on that."""
-    plan = make_plan(groups=("Z", "A", "M"), levels=4, disclosure={}, silos=None)
+    plan = make_plan(groups=("Z", "A", "M"), levels=4, disclosure={}, totals={"small": 100})
     small = make_message(
         plan,
         "small",
         [
-            SketchedCell.kept_back("Z", "small"),
+            SketchedCell.kept_back("Z", "complementary"),
             SketchedCell.kept_back("A", "complementary"),
             make_cell(plan, "M", np.linspace(0, 1, 60)),
         ],
@@ -347,6 +347,6 @@ def test_withheld_cells_are_told_in_the_order_of_the_plan_wherever_the_result_co
 
     assert sentences.what_is_missing(again) == sentences.what_is_missing(found)
     assert any(
-        "small (Z: too few records); small (A: to" in each
+        "small (Z: to protect another cell); small (A: to" in each
         for each in sentences.what_is_missing(found)
     )

@@ -31,7 +31,11 @@ from fedparity.engines.flower.silo_app import silo_app
 
 app = silo_app()
 '''
-_OPTIONAL = ("weight", "where", "missing", "other", "dataset", "sign", "ledger", "folder", "again")
+_OPTIONAL = (
+    *("weight", "where", "missing", "other"),
+    *("policy", "dataset", "allow-weaker", "again-because", "in-period"),
+    *("sign", "passphrase-file", "ledger", "folder", "again"),
+)
 
 
 @dataclass(frozen=True)
@@ -134,23 +138,27 @@ simulated-group = "group"
     def _settings(self, silo: str) -> str:
         optional = "".join(f"# {key} = ...  # {KEYS[key]}\n" for key in _OPTIONAL)
         return f"""# Settings of one silo, for flower-supernode --node-config; they never leave it.
+# Read the plan, and write its digest below if this silo is to answer it: fedparity plan show plan.toml
 # See what would leave: fedparity engine flower preview THIS-FILE --plan plan.toml
 silo = {_quoted(silo)}
-plan = {_quoted(self.plan.digest)}  # {KEYS["plan"]}
+plan = ""  # {KEYS["plan"]}; nothing starts while it is empty
 data = "records.csv"  # {KEYS["data"]}
 score = "score"  # {KEYS["score"]}
 group = "group"  # {KEYS["group"]}
 {optional}"""
 
     def _readme(self) -> str:
-        return f"""# {self.plan.title}
+        return f"""# A fedparity audit as a Flower app
 
-A fedparity audit as a Flower app, for the plan `{self.plan.digest}`.
+    {self.plan.title}
+
+It is for the plan of this title, `{self.plan.digest}`.
 
 - `audit_app/` goes to every silo. It holds the plan and two lines that import fedparity; what runs is the
   fedparity that each silo has installed.
 - `silos/NAME.toml` is for the operator of silo NAME: which data are read, in which columns. It is not part of
-  the app. It names the plan by its digest; another plan is not answered.
+  the app. Its `plan` is empty: the operator reads the plan and writes the digest of what was read there,
+  which `fedparity plan show` prints. Another plan is not answered.
 
 Install `fedparity[flower]` on every machine. `fedparity engine flower start` runs Flower's commands with
 telemetry, update checks and installations at run time switched off.
@@ -159,6 +167,7 @@ At each silo, first see what would leave:
 
     fedparity engine flower preview NAME.toml --plan plan.toml
 
+Under a plan with a privacy mode the table is read only after this found no mistake in it, and once.
 Then, with the SuperLink running and the silo's key registered under the silo's name:
 
     fedparity engine flower start flower-supernode --root-certificates ca.crt \\

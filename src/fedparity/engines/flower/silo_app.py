@@ -27,12 +27,12 @@ def silo_app() -> ClientApp:
     @app.query("fedparity")
     def reply(message: Message, context: Context) -> Message:
         silo = str(context.node_config.get("silo", ""))
-
-        def work() -> bytes:
-            request = request_of(message)
-            return answer(request, _settings(request, context))
-
-        return Message(reply_content(guarded(silo, work)), reply_to=message)
+        said = guarded(
+            silo,
+            lambda: request_of(message),
+            lambda request: answer(request, _settings(request, context)),
+        )
+        return Message(reply_content(said), reply_to=message)
 
     return app
 

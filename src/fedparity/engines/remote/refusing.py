@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from fedparity.engines.remote.wording import Refusal, Reply
+from fedparity.engines.remote.wording import Refusal, Reply, Request
 from fedparity.errors import (
     AnsweredError,
     ApprovalError,
@@ -19,6 +19,7 @@ from fedparity.errors import (
     LedgerError,
     MissingExtraError,
     OutputError,
+    PolicyError,
     RoundStateError,
     SettingsError,
     SignatureError,
@@ -36,6 +37,7 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
     (KeyFileError, Refusal.SETUP),
     (SignatureError, Refusal.SETUP),
     (OutputError, Refusal.SETUP),
+    (PolicyError, Refusal.SETUP),
     (RoundStateError, Refusal.SETUP),
     (DocumentError, Refusal.REQUEST),
 )
@@ -43,23 +45,33 @@ _BY_ERROR: tuple[tuple[type[FedparityError], Refusal], ...] = (
 
 
 def guarded(
-    silo: str, work: Callable[[], bytes], tell: Callable[[str], None] | None = None
+    silo: str,
+    read: Callable[[], Request],
+    work: Callable[[Request], bytes],
+    tell: Callable[[str], None] | None = None,
 ) -> Reply:
-    """Return what the work returns, or the word for what it raised; raise nothing but Ctrl-C.
+    """Return what the work makes of the request, or the word for what was raised; raise only Ctrl-C.
 
     What went wrong is told to the silo's operator alone: in full if it was raised on purpose, since such
-    errors hold no value of the data, and else by its kind and place.
+    errors hold no value of the data, and else by its kind and place. Under a privacy mode there is one
+    word for all: "data not usable" would be an exact number of the data, outside any epsilon.
 
     Examples
     --------
-    >>> def work() -> bytes:
+    >>> from fedparity.protocol.plan import Plan
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
+    >>> def work(request: Request) -> bytes:
     ...     raise RuntimeError("score 0.71 of patient 12")
-    >>> guarded("aurora", work, tell=lambda line: None).refused
+    >>> request = Request(step="sketch", plan=plan)
+    >>> guarded("aurora", lambda: request, work, tell=lambda line: None).refused
     <Refusal.FAILED: 'failed'>
     """
     tell = tell or told_on_stderr
+    private = False
     try:
-        return Reply(silo=silo, message=work())
+        request = read()
+        private = request.plan.privacy is not None
+        return Reply(silo=silo, message=work(request))
     except FedparityError as error:
         refused, reason = refusal_of(error), str(error)
     except KeyboardInterrupt:  # the operator's, who wants the process to end
@@ -68,7 +80,7 @@ def guarded(
         refused, reason = Refusal.FAILED, _place(error)
     with suppress(Exception):  # a log that cannot be written must not become the answer
         tell(f"{silo or 'this silo'} did not answer. error: {reason}")
-    return Reply(silo=silo, refused=refused)
+    return Reply(silo=silo, refused=Refusal.NO_ANSWER if private else refused)
 
 
 def refusal_of(error: FedparityError) -> Refusal:
@@ -76,7 +88,7 @@ def refusal_of(error: FedparityError) -> Refusal:
 
     Examples
     --------
-    >>> refusal_of(LedgerError.no_home())
+    >>> refusal_of(LedgerError("sent before.", fix="send it again."))
     <Refusal.ANSWERED: 'answered before'>
     """
     found = (refusal for kind, refusal in _BY_ERROR if isinstance(error, kind))

@@ -15,10 +15,15 @@ from fedparity.errors import (
     OptionError,
     SettingsError,
 )
-from fedparity.privacy.ledger import Ledger, default_ledger_path
+from fedparity.privacy.ledger import default_ledger_path
 from fedparity.protocol.file_names import file_name
 from fedparity.protocol.plan import Plan
+from fedparity.protocol.plan_reading import read_plan_text
+from fedparity.protocol.policy_reading import find_policy
+from fedparity.protocol.secret_files import read_passphrase
 from fedparity.protocol.signature import read_key
+from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
+from fedparity.releasing.permit import Permit
 from fedparity.sketches.records import ArrayRecords, Records
 from fedparity.sources.opening import open_records
 from fedparity.sources.sql.address_file import read_address
@@ -30,8 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = ["KEYS", "Scalar", "SiloSettings", "flat_settings", "reading_of"]
 
+_READY = "ready"
+"""The ending of the file that says that a table was found to be usable."""
+
 Scalar: TypeAlias = bool | int | float | str
 
+_FLAGS = "again", "in-period"
 KEYS: dict[str, str] = {
     "silo": "this silo's name in the plan",
     "plan": "the plan that was read and approved: its file, or its digest (sha256:...)",
@@ -45,9 +54,14 @@ KEYS: dict[str, str] = {
     "where": "a SQL condition on the rows that are read",
     "missing": "rows without a score: refuse (the default) or drop",
     "other": "group that takes labels the plan does not list",
-    "dataset": "data whose privacy budget is spent; the plan's title if absent",
+    "policy": "this silo's policy; per user if absent",
+    "dataset": "which data set of the policy it is, where that does not follow from its path",
+    "allow-weaker": "rules of the policy that the plan may be weaker than, with commas",
+    "again-because": "why a second release of the same records is acceptable",
+    "in-period": "true if the rows are limited to the plan's period",
     "sign": "file of the private key to sign with",
-    "ledger": "record of releases; per user if absent",
+    "passphrase-file": "file whose first line is the passphrase of that key",
+    "ledger": "record of releases; that of the policy, or per user, if absent",
     "folder": "where what left is kept; beside the ledger if absent",
     "again": "true to send once more what was sent; never anything else",
 }
@@ -74,10 +88,13 @@ class SiloSettings:
     """A table, or the records of a simulated silo."""
     reading: Mapping[str, Any] = field(repr=False)
     """Which columns and rows of a table, as :func:`fedparity.sketch` takes them."""
-    ledger: Ledger | None
     folder: Path
-    dataset: str | None = None
+    law: Mapping[str, Any] | None = field(repr=False)
+    """What the silo's policy and ledger are asked with, as :meth:`Permit.of` takes it; None where
+    nothing has to be protected."""
     key: str | None = None
+    passphrase: str | None = None
+    """The file that holds it."""
     again: bool = False
 
     @classmethod
@@ -90,30 +107,71 @@ class SiloSettings:
             If a key is missing, unknown, or has a value that is none.
         """
         _refuse_unknown(given)
-        text = {key: _text(key, value) for key, value in given.items() if key != "again"}
-        for key in ("silo", "plan"):
-            if not text.get(key):
-                raise SettingsError.missing(key, KEYS[key])
-        again = given.get("again", False)
-        if not isinstance(again, bool):
-            raise SettingsError.wrong("again", "true or false")
+        text = {key: _text(key, value) for key, value in given.items() if key not in _FLAGS}
+        if not text.get("silo"):
+            raise SettingsError.missing("silo", KEYS["silo"])
+        if not text.get("plan"):
+            raise SettingsError(
+                "the settings of this silo do not say which plan was approved: plan is empty or missing.",
+                fix="read the plan with fedparity plan show PLAN.toml, and if this silo is to answer it, "
+                "write the digest printed there to plan.",
+            )
+        flags = {key: given.get(key, False) for key in _FLAGS}
+        for key, value in flags.items():
+            if not isinstance(value, bool):
+                raise SettingsError.wrong(key, "true or false")
         try:
-            ledger = Ledger(Path(text["ledger"]) if "ledger" in text else default_ledger_path())
+            policy = find_policy(text.get("policy"))
+            ledger = Path(text.get("ledger") or policy.ledger or default_ledger_path())
             data = _data(text)
         except (OptionError, DatabaseError, OSError) as error:
             raise SettingsError.unusable_data(_reason(error)) from None
-        folder = Path(text["folder"]) if "folder" in text else ledger.path.parent / "outbox"
         return cls(
             silo=text["silo"],
             approved=_digest(text["plan"]),
             data=data,
             reading=reading_of(text),
-            ledger=ledger,
-            folder=folder,
-            dataset=text.get("dataset"),
+            folder=Path(text["folder"]) if "folder" in text else ledger.parent / "outbox",
+            law={
+                "policy": policy,
+                "ledger": ledger,
+                "dataset": text.get("dataset"),
+                "allow_weaker": _listed(text.get("allow-weaker", "")),
+                "again_because": text.get("again-because"),
+                "in_period": flags["in-period"],
+            },
             key=text.get("sign"),
-            again=again,
+            passphrase=text.get("passphrase-file"),
+            again=bool(flags["again"]),
         )
+
+    @classmethod
+    def read(cls, path: str) -> SiloSettings:
+        """Return the settings of a TOML file.
+
+        Raises
+        ------
+        SettingsError
+            If it is not TOML, or as :meth:`of` raises it.
+        """
+        try:
+            document = parse_toml(read_plan_text(path))
+        except TomlSyntaxError as error:
+            where = "" if error.line is None else f" in line {error.line}"
+            raise SettingsError(
+                f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
+            ) from None
+        return cls.of(flat_settings(document))
+
+    def permit(self, plan: Plan) -> Permit | None:
+        """Return the permit to answer a plan; None where nothing has to be protected.
+
+        Raises
+        ------
+        RuleError
+            If the silo's policy forbids it.
+        """
+        return None if self.law is None else Permit.of(plan, self.silo, data=self.data, **self.law)
 
     def check_approved(self, plan: Plan) -> None:
         """Raise if the plan is not the one that the operator agreed to.
@@ -126,6 +184,34 @@ class SiloSettings:
         if self.approved is not None and plan.digest != self.approved:
             raise ApprovalError.other_plan(plan.digest, self.approved)
 
+    def make_ready(self, plan: Plan) -> None:
+        """Let the node read the table under a plan with a privacy mode: once.
+
+        To be called when its operator has seen that the table can be used. Whether it can is exact
+        knowledge of the data, so nobody but the operator may find out, by asking.
+        """
+        self.kept(plan, _READY).touch(mode=0o600)
+
+    def use_ready(self, plan: Plan) -> None:
+        """Take back what :meth:`make_ready` gave, before the table is opened.
+
+        Raises
+        ------
+        ApprovalError
+            If nothing was given, or it was used.
+        """
+        if plan.privacy is None or self.approved is None:
+            return
+        try:
+            self.kept(plan, _READY).unlink()
+        except FileNotFoundError:
+            raise ApprovalError(
+                "the plan has a privacy mode, under which this silo's table is read once, after its "
+                "operator has seen that it can be used; it has not been checked since.",
+                fix="run fedparity engine flower preview SETTINGS --plan PLAN here, then wait for the "
+                "auditor to ask again.",
+            ) from None
+
     def records(self, plan: Plan) -> Records:
         """Return the records, in the groups of a plan; they are not read yet."""
         if isinstance(self.data, ArrayRecords):
@@ -134,7 +220,12 @@ class SiloSettings:
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""
-        return None if self.key is None else read_key(self.key)
+        if self.key is None:
+            return None
+        file = self.passphrase
+        return read_key(
+            self.key, passphrase=None if file is None else lambda: read_passphrase(file)
+        )
 
     def kept(self, plan: Plan, ending: str) -> Path:
         """Return the file in which what left under a plan is kept, in a folder that is there."""
@@ -165,6 +256,10 @@ def flat_settings(document: Mapping[str, Any]) -> dict[str, Scalar]:
         else:
             raise SettingsError.wrong(key, "a text, a number, or true or false")
     return flat
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _refuse_unknown(given: Mapping[str, Scalar]) -> None:
@@ -209,7 +304,7 @@ def reading_of(text: Mapping[str, str]) -> dict[str, Any]:
     mapping = {
         key.removeprefix("map."): value for key, value in text.items() if key.startswith("map.")
     }
-    columns = tuple(name.strip() for name in text.get("group", "").split(",") if name.strip())
+    columns = _listed(text.get("group", ""))
     missing: Literal["refuse", "drop"] = "drop" if text.get("missing") == "drop" else "refuse"
     if text.get("missing", missing) != missing:
         raise SettingsError.wrong("missing", "refuse or drop")

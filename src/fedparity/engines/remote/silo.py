@@ -6,12 +6,10 @@ from fedparity.engines.remote.settings import SiloSettings
 from fedparity.engines.remote.silo_rounds import round_message
 from fedparity.engines.remote.wording import Request
 from fedparity.errors import AnsweredError, MessageError
-from fedparity.privacy.ledger import Ledger
 from fedparity.protocol.message import SiloSketch
 from fedparity.protocol.message_checks import check_message
 from fedparity.protocol.plan import Plan
-from fedparity.releasing.noisy import spending_of
-from fedparity.releasing.release import Release, release_records
+from fedparity.releasing.release import Release, check_silo, release_records
 
 __all__ = ["answer"]
 
@@ -36,26 +34,34 @@ def answer(request: Request, settings: SiloSettings) -> bytes:
 
 
 def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
-    if settings.ledger is None:
+    check_silo(plan, settings.silo)
+    permit = settings.permit(plan)
+    if permit is None:
         return _released(plan, settings).sketch.to_bytes()
     path = settings.kept(plan, "sketch.json")
-    if path.exists():
-        if not settings.again:
+    replaces = permit.voided()
+    if replaces is None:
+        found = None if path.exists() else permit.finish(path)
+        if found is not None:
+            return found.to_bytes()  # the answer that a crash held back
+        sent = permit.standing()
+        if (sent is not None or path.exists()) and not settings.again:
             raise AnsweredError.before(settings.silo, path)
-        return _kept(plan, settings, SiloSketch.read(path))
-    _refuse_second(plan, settings, settings.ledger)
+        if path.exists():
+            return _kept(plan, settings, SiloSketch.read(path))
+    permit.check()
     key = settings.signing_key()
-    release = _released(plan, settings)
+    settings.use_ready(plan)
+    release = _released(plan, settings).replacing(replaces)
     if key is not None:
         release = release.signed(key)
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-    release.write(path, ledger=settings.ledger)
+    release.write(path, permit=permit, force=replaces is not None)
     return release.sketch.to_bytes()
 
 
 def _released(plan: Plan, settings: SiloSettings) -> Release:
-    records = settings.records(plan)
-    return release_records(records, plan=plan, silo=settings.silo, dataset=settings.dataset)
+    return release_records(settings.records(plan), plan=plan, silo=settings.silo)
 
 
 def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:
@@ -64,12 +70,3 @@ def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:
     if sketch.silo != settings.silo:
         raise MessageError.not_the_silo(sketch.silo, settings.silo)
     return sketch.to_bytes()
-
-
-def _refuse_second(plan: Plan, settings: SiloSettings, ledger: Ledger) -> None:
-    """Raise before the data are read if the ledger would refuse the release."""
-    spending = spending_of(plan, settings.dataset)
-    if spending is not None:
-        ledger.check_budget(plan.digest, settings.silo, spending)
-    elif not settings.again:
-        ledger.check(plan.digest, settings.silo, "")

@@ -8,8 +8,9 @@ from fedparity.errors import AnsweredError, RoundStateError, SignatureError
 from fedparity.protocol.plan import Plan
 from fedparity.protocol.secure.reading import Inbox, decode_round, one_request
 from fedparity.protocol.secure.round_message import SiloRoundMessage
+from fedparity.releasing.permit import Permit
 from fedparity.releasing.secure.answering import answer_request, consent
-from fedparity.releasing.secure.leaving import check_ledger, committed_mask
+from fedparity.releasing.secure.leaving import committed_mask
 from fedparity.releasing.secure.numbers import count_records, silo_vector
 from fedparity.releasing.secure.state import RoundState
 from fedparity.releasing.secure.state_file import StateFile
@@ -29,6 +30,7 @@ def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
     RoundError, MessageError, LedgerError
         As the steps raise them.
     """
+    permit = settings.permit(request.plan)  # every step is refused, not only the third
     plan, file = request.plan, StateFile(settings.kept(request.plan, "secure-state"))
     if request.step == "keys":
         return _first(plan, settings, file)
@@ -39,11 +41,12 @@ def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
                 raise AnsweredError.before(settings.silo, file.path)
             message = state.sent_again(request.step)
         else:
-            made = _step(request, settings, state)
+            made = _step(request, settings, state, permit)
             file.replace(made.state)
             message = made.message
-        if request.step == "mask":
-            _commit(plan, settings, message)
+        if request.step == "mask" and permit is not None:
+            with committed_mask(message, permit):  # what the ledger refuses does not leave
+                pass
         return message
 
 
@@ -65,29 +68,22 @@ def _check_own(state: RoundState, plan: Plan, settings: SiloSettings, file: Stat
         raise RoundStateError.other_plan(file.path)
 
 
-def _step(request: Request, settings: SiloSettings, state: RoundState) -> Step:
+def _step(
+    request: Request, settings: SiloSettings, state: RoundState, permit: Permit | None
+) -> Step:
     plan, key = request.plan, settings.signing_key()
     inbox = Inbox(tuple(decode_round(each) for each in request.messages))
     if request.step == "shares":
         return share_secrets(plan, state, inbox, key=key)
     if request.step == "mask":
-        return _masked(plan, settings, state, inbox)
+        ready = make_ready(plan, state, inbox)  # all is in order before the table is opened
+        if permit is not None:
+            permit.check()
+        settings.use_ready(plan)
+        vector = silo_vector(plan, count_records(plan, settings.records(plan)))
+        return mask(plan, state, ready, vector, key=key)
     if request.step == "consent":
         if key is None:
             raise SignatureError.unsigned(settings.silo)
         return consent(plan, state, one_request(inbox), key=key)
     return answer_request(plan, state, one_request(inbox), inbox, key=key)
-
-
-def _masked(plan: Plan, settings: SiloSettings, state: RoundState, inbox: Inbox) -> Step:
-    """The masked vector: all is found to be in order before the table is opened."""
-    ready = make_ready(plan, state, inbox)
-    check_ledger(plan, settings.silo, settings.ledger, dataset=settings.dataset)
-    vector = silo_vector(plan, count_records(plan, settings.records(plan)))
-    return mask(plan, state, ready, vector, key=settings.signing_key())
-
-
-def _commit(plan: Plan, settings: SiloSettings, message: SiloRoundMessage) -> None:
-    """Enter the vector into the ledger; what the ledger refuses does not leave."""
-    with committed_mask(message, plan=plan, ledger=settings.ledger, dataset=settings.dataset):
-        pass

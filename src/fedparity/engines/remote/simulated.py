@@ -51,7 +51,7 @@ def simulated_settings(
         approved=None,
         data=table.records(table.silos.index(silo)),
         reading={},
-        ledger=None,
+        law=None,
         folder=Path(gettempdir()) / f"fedparity-simulation-{run_id}",
     )
 

@@ -22,7 +22,9 @@ STEPS: tuple[Step, ...] = get_args(Step)
 class Refusal(StrEnum):
     """Why a silo does not answer: all that the auditor is told.
 
-    The text of an error may name a path, a column or a label; it stays in the silo's own log.
+    The text of an error may name a path, a column or a label; it stays in the silo's own log. Under a
+    plan with a privacy mode even the kind of error stays there: whatever the reason, the word is
+    ``NO_ANSWER``.
     """
 
     NOT_CONFIGURED = "not configured"
@@ -33,6 +35,7 @@ class Refusal(StrEnum):
     REQUEST = "request not valid"
     SETUP = "package, key or state missing"
     FAILED = "failed"
+    NO_ANSWER = "no answer"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,4 +56,9 @@ def provenance(result: AuditResult) -> tuple[Fact, ...]:
         ("weight" if is_weighted(result) else "records", "/n", "amount"),
         ("software", "/software", "text"),
         ("format of the result", "/schema", "text"),
+        *(
+            [("signed with the key", "/signature/key", "text")]
+            if result.signature is not None
+            else [("signature", "/signature", "text")]
+        ),
     )

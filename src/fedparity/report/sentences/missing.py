@@ -15,6 +15,7 @@ _GROUPS: Final = frozenset({"group_set_aside"})
 _SILOS: Final = frozenset({"silos_missing", "silos_dropped_out"})
 _CELLS: Final = frozenset({"cells_withheld"})
 _ROWS: Final = frozenset({"rows_dropped"})
+_DOUBT: Final = frozenset({"implausible_count"})
 """Codes of the warnings that say what is said here from the result's own fields, if these know."""
 _REASONS = {"small": "too few records", "complementary": "to protect another cell"}
 _CELLS_NAMED = 5
@@ -32,11 +33,14 @@ def is_complete(result: AuditResult) -> bool:
 
 
 def left_out(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for every group set aside, and one for the silos that sent nothing.
+    """Return what must stand right below the headline, which does not speak of it.
 
-    They stand right below the headline, which does not speak of these.
+    A sentence for every group set aside, one for the silos that sent nothing, and one if the headline
+    hangs on a number that is hard to believe.
     """
-    return tuple(filter(None, (*set_aside_words(result), _silos(result))))
+    doubts = (warning.text for warning in result.warnings if warning.code in _DOUBT)
+    sentences = (*set_aside_words(result), _silos(result), *map(_started, doubts))
+    return tuple(filter(None, sentences))
 
 
 def set_aside_words(result: AuditResult) -> tuple[str, ...]:
@@ -53,6 +57,7 @@ def what_weakens(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for everything else that is missing, was cut, or weakens a number."""
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
     said = {
+        *_DOUBT,
         *(_GROUPS if result.set_aside else ()),
         *(_SILOS if silos else ()),
         *(_CELLS if cells else ()),
@@ -63,11 +68,7 @@ def what_weakens(result: AuditResult) -> tuple[str, ...]:
         cells,
         _bounds(result),
         rows,
-        *(
-            f"{warning.text[0].upper()}{warning.text[1:]}"
-            for warning in result.warnings
-            if warning.code not in said
-        ),
+        *(_started(warning.text) for warning in result.warnings if warning.code not in said),
     )
     return tuple(sentence for sentence in sentences if sentence)
 
@@ -75,6 +76,10 @@ def what_weakens(result: AuditResult) -> tuple[str, ...]:
 def what_is_missing(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for everything that is missing, was cut, or weakens a number."""
     return (*left_out(result), *what_weakens(result))
+
+
+def _started(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
 
 
 def _nothing(result: AuditResult) -> str:

@@ -165,7 +165,10 @@ def _number(text: str) -> str:
 
 
 def _footer(result: AuditResult) -> str:
+    signed = "not signed"
+    if result.signature is not None:
+        signed = f"signed with the key {escape(result.signature.key)}"
     return (
-        f"<footer><p>Plan {escape(result.plan.digest)} · {escape(result.software)}</p>"
+        f"<footer><p>Plan {escape(result.plan.digest)} · {escape(result.software)} · {signed}</p>"
         f"<p>Again with: {escape(reproduce_command(result))}</p></footer>"
     )

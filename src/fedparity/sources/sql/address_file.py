@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import stat
 import sys
 from pathlib import Path
 
 from fedparity.errors import OptionError
+from fedparity.protocol.secret_files import refuse_open_to_others
 from fedparity.sources.sql.addresses import is_address
 
 __all__ = ["read_address"]
@@ -25,9 +25,10 @@ def read_address(file: str) -> str:
     if file == "-":
         text = sys.stdin.read(_LONGEST)
     else:
-        path = Path(file)
-        _refuse_open_to_others(path)
-        with path.open(encoding="utf-8", errors="replace") as lines:
+        with Path(file).open(encoding="utf-8", errors="replace") as lines:
+            refuse_open_to_others(
+                lines.fileno(), file, what="the address of a database", error=OptionError
+            )
             text = lines.read(_LONGEST)
     address = text.strip()
     if not is_address(address) or len(address.split()) != 1:
@@ -37,12 +38,3 @@ def read_address(file: str) -> str:
             fix="write one line such as postgresql://user:password@host/name, and nothing else.",
         )
     return address
-
-
-def _refuse_open_to_others(path: Path) -> None:
-    mode = path.stat().st_mode
-    if sys.platform != "win32" and stat.S_ISREG(mode) and mode & 0o077:
-        raise OptionError(
-            f"the file {str(path)!r} may hold a password, and others than its owner may use it.",
-            fix=f"chmod 600 {path}",
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -69,6 +70,22 @@ class Address:
         return bool(
             parts.password or strayed or any(word in name for name in named for word in _SECRETS)
         )
+
+    @property
+    def without_secret(self) -> str:
+        """The place alone: no driver, user, password or parameter; of a file, its absolute path.
+
+        Examples
+        --------
+        >>> Address("postgresql+psycopg://ann:secret@db.example:5433/test?sslmode=off").without_secret
+        'postgresql://db.example:5433/test'
+        """
+        if self.file is not None:
+            return f"{self.kind}:///{os.path.realpath(self.file)}"
+        parts = self._parts()
+        host = parts.netloc.rpartition("@")[2]
+        path = "" if "@" in parts.path else parts.path.partition(";")[0]  # a password that strayed
+        return f"{self.kind}://{host}{path}"
 
     @property
     def is_spark(self) -> bool:

@@ -1,0 +1,84 @@
+"""The bill of materials names everything that is installed with fedparity, and its licences."""
+
+import importlib.util
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytest.importorskip("packaging", reason="the manual's tools are not installed")
+
+
+def load():
+    place = importlib.util.spec_from_file_location("sbom", ROOT / "docs" / "_ext" / "sbom.py")
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
+
+
+sbom = load()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PAGE = (ROOT / "docs" / "security" / "dependencies.md").read_text("utf-8")
+
+
+def direct(requirements):
+    return {re.split(r"[\[<>=~! ]", each)[0].lower() for each in requirements}
+
+
+@pytest.mark.parametrize("extras", [(), ("sign",), tuple(sbom.extras_of())])
+def test_it_is_a_bill_of_cyclonedx(extras):
+    """The fields that CycloneDX 1.6 requires, and every reference leads somewhere."""
+    bill = json.loads(json.dumps(sbom.bill(extras)))
+    named = [bill["metadata"]["component"], *bill["components"]]
+    refs = {each["bom-ref"] for each in named}
+
+    assert (bill["bomFormat"], bill["specVersion"], bill["version"]) == ("CycloneDX", "1.6", 1)
+    assert re.fullmatch(
+        r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"]
+    )
+    assert len(refs) == len(named)
+    assert {each["ref"] for each in bill["dependencies"]} == refs
+    assert all(set(each["dependsOn"]) <= refs for each in bill["dependencies"])
+    for each in named:
+        assert each["purl"] == f"pkg:pypi/{each['name']}@{each['version']}"
+        assert each["licenses"][0]["license"]["name"]
+    assert bill == sbom.bill(extras)
+
+
+def test_the_core_is_what_the_project_says():
+    bill = sbom.bill()
+    [own] = [
+        each for each in bill["dependencies"] if each["ref"].startswith("pkg:pypi/fedparity@")
+    ]
+
+    below = {each.split("/")[1].split("@")[0] for each in own["dependsOn"]}
+
+    assert below == direct(PROJECT["dependencies"])
+    assert len(bill["components"]) <= 12  # few enough to vet
+
+
+def test_the_page_names_every_direct_dependency_with_the_licence_it_states():
+    extras = PROJECT["optional-dependencies"]
+    wanted = direct(PROJECT["dependencies"]).union(
+        *(direct(needed) for name, needed in extras.items() if name not in sbom.NOT_FOR_USE)
+    )
+    rows = dict(re.findall(r"^\| `([A-Za-z0-9-]+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
+
+    assert {name.lower() for name in rows} == wanted
+
+
+def test_no_dependency_has_a_licence_that_binds_its_users_software():
+    """No GPL: a hospital's own code may be linked with all of it."""
+    bill = sbom.bill(sbom.extras_of())
+
+    strict = [
+        each["name"]
+        for each in bill["components"]
+        if re.search(r"(?<!L)GPL|General Public", each["licenses"][0]["license"]["name"])
+        and "Lesser" not in each["licenses"][0]["license"]["name"]
+    ]
+
+    assert strict == []
