@@ -89,11 +89,18 @@ def test_long_labels_of_ticks_leave_room_for_the_name_of_the_axis():
 
 def test_texts_do_not_stand_among_the_lines():
     """What a line means is said by the legend or at the axis; heat maps print their numbers."""
-    for kind in KINDS.keys() - {"k95"}:
+    for kind in sorted(KINDS.keys() - {"k95"}):
         with style():
-            inside = [t for axes in KINDS[kind]().axes for t in axes.texts if t.get_text()]
+            figure = KINDS[kind]()
+            figure.draw_without_rendering()
+            inside = [
+                text.get_text()
+                for axes in figure.axes
+                for text in axes.texts
+                if axes.bbox.overlaps(text.get_window_extent())
+            ]
 
-        assert all(text.get_position()[0] > 1 for text in inside)  # names of rows, beside the axes
+        assert inside == []
 
 
 def test_a_peak_that_hides_the_rest_is_drawn_on_a_log_scale():
