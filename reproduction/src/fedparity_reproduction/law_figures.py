@@ -64,7 +64,7 @@ def draw_density(axes: Axes, samples: dict[str, FloatArray], span: tuple[float, 
         power_axis(axes)
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.set_title(f"{axes.get_title()}, log scale", pad=4)
-        lowest = min(np.percentile(density, 5) for density in densities)
+        lowest = min(density.min() for density in densities)
         floor = 10 ** np.floor(np.log10(max(lowest, peak / 1e4))) / (high - low)
     for name, density, look in zip(samples, densities, GROUPS, strict=True):
         shown = np.maximum(density / (high - low), floor)
