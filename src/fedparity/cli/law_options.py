@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from fedparity.errors.base import printable
 from fedparity.privacy.policy import RULES, Policy
 from fedparity.protocol.plan import Plan
 from fedparity.releasing.permit import Permit
@@ -70,4 +71,4 @@ def permit_of(options: dict[str, Any], plan: Plan, silo: str, data: object) -> P
 
 def policy_words(policy: Policy) -> str:
     """Return which policy was obeyed, for a line of output."""
-    return "default" if policy.path is None else str(policy.path)
+    return "default" if policy.path is None else printable(policy.path)

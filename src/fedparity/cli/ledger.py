@@ -94,7 +94,7 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps(lines, indent=2, ensure_ascii=False))
         return
     for entry in entries:
-        click.echo("\n".join(wrapped(_words(entry, entries), 80, rest="  ")))
+        click.echo("\n".join(wrapped(printable(_words(entry, entries)), 80, rest="  ")))
         if entry.file is not None:
             click.echo(f"  {printable(entry.file)}")
     click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)

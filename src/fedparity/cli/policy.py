@@ -152,14 +152,11 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
         for each in refused:
             click.echo(f"{each['rule']}: {each['text']}")
     if not refused:
-        named = printable(file)
-        what = (
-            f"{named} is a valid policy" if plan is None else f"{named} allows {printable(plan)}"
-        )
-        click.echo(what, err=True)
+        what = f"{file} is a valid policy" if plan is None else f"{file} allows {plan}"
+        click.echo(printable(what), err=True)
         return
     click.echo(
-        f"error: {printable(file)} refuses {printable(str(plan))} by {counted(len(refused), 'rule')}.\n"
+        f"error: {printable(file)} refuses {printable(plan)} by {counted(len(refused), 'rule')}.\n"
         "fix: ask the auditor for a plan that obeys them.",
         err=True,
     )
@@ -180,7 +177,7 @@ def show(policy: str | None) -> None:
     source = "no file: the default policy" if own.path is None else str(own.path)
     lines = [f"Policy: {source}", ""]
     lines += chain.from_iterable(wrapped(each, 80, first="  - ") for each in _sentences(own))
-    click.echo("\n".join(lines))
+    click.echo(printable("\n".join(lines)))
 
 
 @policy.command(short_help="Print this silo's page for its security office, in Markdown.")
@@ -211,7 +208,8 @@ def dossier(policy: str | None, ledger: str | None) -> None:
     if releases:
         click.echo("\n| when | plan | data set | message | cost |\n|---|---|---|---|---|")
     for entry in releases:
-        click.echo(f"| {' | '.join(release_words(entry, entries))} |")
+        cells = (printable(word).replace("|", "\\|") for word in release_words(entry, entries))
+        click.echo(f"| {' | '.join(cells)} |")
     click.echo("\n## Versions\n")
     click.echo(f"- {SOFTWARE}, Python {platform.python_version()}, {platform.system()}")
     for package in _PACKAGES:
