@@ -11,7 +11,7 @@ endif
 PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak check lint types imports docs bench clean
+.PHONY: help demo reproduce test soak check lint types imports docs bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -19,10 +19,13 @@ help: ## list the targets
 demo: $(VENV)/.installed ## audit five synthetic hospitals and print the answer
 	@$(BIN)/fedparity demo --out build/demo
 
-test: $(VENV)/.installed-test ## run the tests; the long ones as well: make test ALL=1
+reproduce: $(VENV)/.installed-reproduction ## rebuild the paper's tables and figures; a first look: QUICK=1
+	$(BIN)/fedparity-reproduce all --out build/reproduction$(if $(QUICK),-quick --quick)
+
+test: $(VENV)/.installed-test $(VENV)/.installed-reproduction ## run the tests; the long ones as well: make test ALL=1
 	$(PYTEST) --tier $(if $(ALL),all,quick)
 
-soak: $(VENV)/.installed-test ## run what draws cases at random in full counts, for hours
+soak: $(VENV)/.installed-test $(VENV)/.installed-reproduction ## run what draws cases at random in full counts, for hours
 	$(PYTEST) --tier soak
 
 check: lint types imports ## everything that reads the code without running it
@@ -31,7 +34,7 @@ lint: $(VENV)/.installed-lint ## style and format
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-types: $(VENV)/.installed-lint $(VENV)/.installed-test ## types
+types: $(VENV)/.installed-lint $(VENV)/.installed-test $(VENV)/.installed-reproduction ## types
 	$(BIN)/mypy
 
 imports: $(VENV)/.installed-lint ## layers: who may import whom
@@ -45,7 +48,7 @@ bench: $(VENV)/.installed-test ## compare with the peers, on this machine
 	$(BIN)/python benchmarks/report.py
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) build/demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build/demo build/reproduction build/reproduction-quick docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -60,6 +63,10 @@ endif
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-reproduction: pyproject.toml reproduction/pyproject.toml | $(BIN)/python
+	@$(INSTALL) --editable . --editable reproduction
 	@touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 import fedparity as fp
-from fedparity.experiments.datasets.catalogue import load_dataset
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.privacy.coarsening import allowed_levels
@@ -238,6 +237,8 @@ def populations(folder: Path | None) -> Iterator[Population]:
 
 def _drawn(name: str, dataset: str, folder: Path, threshold: float) -> Population:
     """Records drawn from a real table, without putting any back."""
+    from fedparity_reproduction.datasets import load_dataset  # noqa: PLC0415 -- a second project
+
     scores = load_dataset(dataset, data=folder).scores
     scaled = (scores - scores.min()) / np.ptp(scores)
     return Population(

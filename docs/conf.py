@@ -31,7 +31,6 @@ exclude_patterns = [
     "reference/silo-speed-table.md",
     "reference/source-speed-table.md",
     "reference/k95-table.md",
-    "reference/montecarlo-speed-table.md",
 ]
 html_theme = "furo"
 html_title = f"fedparity {__version__}"

@@ -33,7 +33,7 @@ MAY_SKIP = {
 
 DATA = os.environ.get("FEDPARITY_DATA")
 """The folder of the real data, which tests with the marker ``data`` need."""
-NO_DATA = "set FEDPARITY_DATA to the folder that `fedparity datasets fetch` fills"
+NO_DATA = "set FEDPARITY_DATA to the folder that `fedparity-reproduce fetch` fills"
 NO_PAPER = "set FEDPARITY_PAPER to the LaTeX source of the paper"
 
 _tier = NAMED

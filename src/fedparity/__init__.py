@@ -35,7 +35,6 @@ __all__ = [
     "DisclosureError",
     "DisparityAssessment",
     "DocumentError",
-    "DownloadError",
     "Estimate",
     "Federation",
     "FederationError",
@@ -165,17 +164,17 @@ _HOMES = {
     "diagnostics.rates": "GroupRate Ratio Sampled",
     "diagnostics.thresholds": "ThresholdReport at_threshold",
     "diagnostics.warning": "AuditWarning",
+    "engines.allocations": "Allocation allocate",
     "engines.in_process": "simulate",
     "errors": (
         "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
-        "DisclosureError DocumentError DownloadError FederationError FedparityError "
+        "DisclosureError DocumentError FederationError FedparityError "
         "GroupError GroupMismatchError InputError KeyFileError LabelError LedgerError "
         "MagnitudeError MassError MessageError MissingExtraError MissingSiloError "
         "OptionError OutputError PlanError PolicyError PrivacyError RecordsError ResultError "
         "RoundError RoundStateError RuleError ScoreError SecureMessageError SettingsError SignatureError "
         "TableError"
     ),
-    "experiments.allocations": "Allocation allocate",
     "federated.centers": "centers",
     "federated.estimate": "Estimate estimate",
     "federated.federation": "Federation",
@@ -243,6 +242,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.diagnostics.rates import GroupRate, Ratio, Sampled
     from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
     from fedparity.diagnostics.warning import AuditWarning
+    from fedparity.engines.allocations import Allocation, allocate
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (
         AnsweredError,
@@ -254,7 +254,6 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         DatabaseUnreachableError,
         DisclosureError,
         DocumentError,
-        DownloadError,
         FederationError,
         FedparityError,
         GroupError,
@@ -284,7 +283,6 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         SignatureError,
         TableError,
     )
-    from fedparity.experiments.allocations import Allocation, allocate
     from fedparity.federated.centers import centers
     from fedparity.federated.estimate import Estimate, estimate
     from fedparity.federated.federation import Federation

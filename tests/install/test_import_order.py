@@ -17,7 +17,7 @@ FILES = {
     for file in sorted(ROOT.rglob("*.py"))
 }
 PACKAGES = (
-    *("auditing", "diagnostics", "engines", "errors", "experiments", "federated", "functionals"),
+    *("auditing", "diagnostics", "engines", "errors", "federated", "functionals"),
     *("laws", "privacy", "protocol", "releasing", "sketches", "sources", "version"),
 )
 """What is there after `import fedparity` alone."""

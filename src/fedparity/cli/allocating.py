@@ -8,9 +8,9 @@ import click
 import numpy as np
 
 from fedparity.cli.fitting import counted
+from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.pooled_reading import read_pooled
 from fedparity.engines.pooled_table import PooledTable
-from fedparity.experiments.allocations import Regime, allocate
 from fedparity.protocol.plan import Plan
 
 __all__ = ["deal_rows"]

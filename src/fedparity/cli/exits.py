@@ -7,7 +7,6 @@ from enum import IntEnum
 from fedparity.errors import (
     DatabaseUnreachableError,
     DisclosureError,
-    DownloadError,
     FedparityError,
     InputError,
     MissingExtraError,
@@ -45,7 +44,6 @@ _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
     (DatabaseUnreachableError, ExitCode.NETWORK),
     (DisclosureError, ExitCode.REFUSED),
     (MissingSiloError, ExitCode.SILO_MISSING),
-    (DownloadError, ExitCode.NETWORK),
     (MissingExtraError, ExitCode.USAGE),
     (OptionError, ExitCode.USAGE),
     (OutputError, ExitCode.USAGE),

@@ -27,8 +27,6 @@ _COMMANDS = {
     "engine": Place("engine", "engine", "Ask the silos over a network instead of by files."),
     "simulate": Place("simulate", "simulate", "Audit one table that has a column of silos."),
     "report": Place("report", "report", "Make a page, a PDF or Markdown of a result."),
-    "reproduce": Place("reproduce", "reproduce", "Rebuild the paper's tables and figures."),
-    "datasets": Place("datasets", "datasets", "Get the data of the paper."),
     "keygen": Place("keygen", "keygen", "Make a key to sign messages with."),
 }
 """In the order of an audit."""

@@ -11,7 +11,6 @@
     │   │   └── BudgetError               the privacy budget of a data set is spent
     │   ├── RuleError                the silo's own policy refuses a plan
     │   └── RoundError               a step of a secure sum that would reveal more than the sum
-    ├── DownloadError           a published file that cannot be had, or has changed
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
@@ -53,7 +52,6 @@ from fedparity.errors.databases import (
     DatabaseUnreachableError,
 )
 from fedparity.errors.disclosure import DisclosureError, LedgerError, RuleError
-from fedparity.errors.downloads import DownloadError
 from fedparity.errors.labels import LabelError
 from fedparity.errors.messages import MessageError, SignatureError
 from fedparity.errors.numbers import (
@@ -88,7 +86,6 @@ __all__ = [
     "DatabaseUnreachableError",
     "DisclosureError",
     "DocumentError",
-    "DownloadError",
     "FederationError",
     "FedparityError",
     "GroupError",

@@ -11,7 +11,6 @@ EXPECTED = {
     "BudgetError": ExitCode.REFUSED,
     "DatabaseUnreachableError": ExitCode.NETWORK,
     "DisclosureError": ExitCode.REFUSED,
-    "DownloadError": ExitCode.NETWORK,
     "LedgerError": ExitCode.REFUSED,
     "MissingExtraError": ExitCode.USAGE,
     "MissingSiloError": ExitCode.SILO_MISSING,

@@ -1,1 +1,0 @@
-"""The paper's figures, one file per kind: the paper's estimator and two better ones."""
