@@ -2,8 +2,9 @@
 
 ``python benchmarks/interval_coverage.py --federations 2000`` simulates federations whose population is known,
 sketches them under the default disclosure rules, assesses each from its sketches alone, and prints a table
-in Markdown (also written to ``docs/explanation/coverage-table.md`` with ``--write``). Three rows are part of
-the tests. Cells of many records are not drawn record by record: the ends of their bins are drawn as
+in Markdown. With ``--write`` its rows take the place of those of the same names in
+``docs/explanation/coverage-table.md``, so that a long run can be made in parts, with ``--only``. Three rows
+are part of the tests. Cells of many records are not drawn record by record: the ends of their bins are drawn as
 order statistics are, which gives the same sketches.
 """
 
@@ -373,7 +374,10 @@ def run(world: World, federations: int, map_: Callable[..., object] = map) -> st
     columns = [judged(world, name, mean[name], federations) for name in (*COVERED, "p")]
     scale = max(float(truth["G"]), 1e-300)
     found = "–" if world.gap == 0 and not world.selection else f"{mean['corrected'] / scale:.3f}"
-    row = f"| {world.name} | {' | '.join(columns)} | {100 * mean['too high']:.1f} | {found} |"
+    row = (
+        f"| {world.name} | {federations:,} | {' | '.join(columns)} "
+        f"| {100 * mean['too high']:.1f} | {found} |"
+    )
     print(row, file=sys.stderr, flush=True)
     return row
 
@@ -389,18 +393,17 @@ def main() -> None:
     with ProcessPoolExecutor() as pool:
         map_ = partial(pool.map, chunksize=5)
         rows = [run(world, options.federations, map_) for world in chosen]
-    names = ["world", *COVERED, "p ≤ 0.05", "G too high", "corrected / truth"]
-    text = "\n".join(
-        [
-            f"{options.federations:,} federations per row.\n",
-            f"| {' | '.join(names)} |",
-            f"|---|{'---:|' * (len(names) - 1)}",
-            *rows,
-        ]
-    )
-    print(text)
+    kept = TABLE.read_text("utf-8").splitlines() if options.write and TABLE.exists() else []
+    named = {row.split(" | ")[0]: row for row in (*kept, *rows)}
+    print(text := table([named[key] for w in WORLDS if (key := f"| {w.name}") in named]))
     if options.write:
         TABLE.write_text(text + "\n", encoding="utf-8")
+
+
+def table(rows: Sequence[str]) -> str:
+    """The rows with their head."""
+    names = ["world", "federations", *COVERED, "p ≤ 0.05", "G too high", "corrected / truth"]
+    return "\n".join([f"| {' | '.join(names)} |", f"|---|{'---:|' * (len(names) - 1)}", *rows])
 
 
 if __name__ == "__main__":
