@@ -8,7 +8,8 @@ INSTALL := uv pip install --quiet --python $(BIN)/python
 else
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
-PYTEST := $(BIN)/python -m pytest -n logical --dist worksteal
+WORKERS ?= logical
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo reproduce test soak check lint types imports docs bench clean

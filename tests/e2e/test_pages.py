@@ -19,13 +19,18 @@ PAGES = [
 
 @pytest.fixture
 def command(tmp_path):
-    """An environment in which the command is called ``fedparity``."""
-    program = tmp_path / "bin" / "fedparity"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m fedparity "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+    """An environment in which the commands of both projects have their names."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name, module in {
+        "fedparity": "fedparity",
+        "fedparity-reproduce": "fedparity_reproduction",
+    }.items():
+        text = f'#!/bin/sh\nexec "{sys.executable}" -m {module} "$@"\n'
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
     env = environment(tmp_path / "home")
-    return {**env, "PATH": f"{program.parent}:{env['PATH']}"}
+    return {**env, "PATH": f"{folder}:{env['PATH']}"}
 
 
 @pytest.mark.slow
