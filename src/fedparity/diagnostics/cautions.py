@@ -38,7 +38,7 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, 
             warnings.append(
                 AuditWarning(
                     code="merged_counts",
-                    text=f"most counts of group {group_words(group)} are small and merged with their "
+                    text=f"counts of group {group_words(group)} are small and merged with their "
                     f"neighbors: its scores are known to about {reach:.2g} points. A plan with sketch "
                     "'mean' says more of small groups.",
                 )
