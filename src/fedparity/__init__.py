@@ -151,7 +151,7 @@ _HOMES = {
     "diagnostics.decomposition": "Decomposition TriangleTerms decompose",
     "diagnostics.guarantees": "ShareErrors dkw_band quantile_error share_errors",
     "diagnostics.influence": "SiloInfluence influences",
-    "diagnostics.intervals": "Interval",
+    "laws.bounds": "Interval",
     "diagnostics.ks_distance": "ks_distance",
     "diagnostics.local": "LocalAudit local_audits",
     "diagnostics.magnitudes": "Magnitudes magnitudes",
@@ -229,7 +229,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         share_errors,
     )
     from fedparity.diagnostics.influence import SiloInfluence, influences
-    from fedparity.diagnostics.intervals import Interval
+    from fedparity.laws.bounds import Interval
     from fedparity.diagnostics.ks_distance import ks_distance
     from fedparity.diagnostics.local import LocalAudit, local_audits
     from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes

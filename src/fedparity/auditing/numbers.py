@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 
-from fedparity.diagnostics.intervals import Interval
-
 __all__ = ["DIGITS", "number", "span"]
 
 DIGITS = 3
@@ -42,12 +40,13 @@ def _with_exponent(size: float, digits: int) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def span(ends: Interval) -> str:
+def span(ends: tuple[float, float]) -> str:
     """Return an interval in words, which no minus sign can confuse.
 
     Examples
     --------
-    >>> span(Interval(-0.0012, 0.0359))
+    >>> span((-0.0012, 0.0359))
     '−0.0012 to 0.0359'
     """
-    return f"{number(ends.lower)} to {number(ends.upper)}"
+    lower, upper = ends
+    return f"{number(lower)} to {number(upper)}"

@@ -19,14 +19,13 @@ sides in equal parts as g leaves zero. Every g then keeps the same probability.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Interval
 
 __all__ = [
-    "Interval",
     "basic_interval",
     "interval_of_difference",
     "interval_of_length",
@@ -36,13 +35,6 @@ __all__ = [
 _CANDIDATES = 500
 _FEW, _STUDENT = 20, 2.2
 """Below so many redraws, this many of their standard deviations (Student's law, 11 degrees)."""
-
-
-class Interval(NamedTuple):
-    """Lower and upper end."""
-
-    lower: float
-    upper: float
 
 
 def interval_of_length(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fedparity.auditing.numbers import DIGITS, number, span
-from fedparity.diagnostics.intervals import Interval
 
 __all__ = [
     "amount",
@@ -59,7 +58,7 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
 
 
-def percents(ends: Interval) -> str:
+def percents(ends: tuple[float, float]) -> str:
     """Return an interval of shares in percent.
 
     Examples

@@ -13,7 +13,7 @@ from fedparity.auditing.secure.opening import SecureSum
 from fedparity.auditing.secure.summed import Summed
 from fedparity.auditing.sizes import Sizes
 from fedparity.diagnostics.assessment import Assessment, DisparityAssessment
-from fedparity.diagnostics.bootstrap import Progress
+from fedparity.diagnostics.bootstrap import Progress as RedrawProgress
 from fedparity.diagnostics.grid_certificate import certify_grid, federation_of_bins
 from fedparity.diagnostics.noise.assessment import assess_noisy
 from fedparity.diagnostics.noise.histograms import NoisyHistograms
@@ -61,7 +61,7 @@ def measure(
     confidence: float,
     seed: int,
     redraws: int | None,
-    progress: Progress | None,
+    progress: RedrawProgress | None,
 ) -> Measured:
     """Measure the sum; intervals are those of one sample of all silos, whose noise is known."""
     summed = Summed.of(plan, opened)
