@@ -63,10 +63,11 @@ def percents(ends: tuple[float, float]) -> str:
 
     Examples
     --------
-    >>> percents(Interval(0.689, 0.7141))
+    >>> percents((0.689, 0.7141))
     '68.9 % to 71.4 %'
     """
-    return f"{percent(ends.lower)} to {percent(ends.upper)}"
+    lower, upper = ends
+    return f"{percent(lower)} to {percent(upper)}"
 
 
 def share_of(part: float, whole: float) -> str:
