@@ -15,7 +15,7 @@ from scipy.stats import wasserstein_distance
 from timing import best_times
 
 import fedparity as fp
-from fedparity.diagnostics.bootstrap import bootstrap
+from fedparity.uncertainty.bootstrap import bootstrap
 
 SCORES = 1_000_000
 LEVELS = 100

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 import fedparity as fp
-from fedparity.diagnostics.bootstrap import bootstrap
-from fedparity.diagnostics.intervals import p_value
+from fedparity.uncertainty.bootstrap import bootstrap
+from fedparity.uncertainty.intervals import p_value
 
 FEDERATIONS, REDRAWS = 300, 200
 SILOS, CELL = 5, 200

@@ -21,13 +21,11 @@ import numpy.typing as npt
 import fedparity as fp
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.privacy.coarsening import allowed_levels
-from fedparity.privacy.disclosure import Disclosure, default_rounding
-from fedparity.privacy.merging import merge_counts
+from fedparity.privacy.count_merging import counts_above, merge_counts
+from fedparity.privacy.disclosure import Disclosure, allowed_levels, default_rounding
 from fedparity.privacy.rounding import SHARED, mean_square_step, round_values
-from fedparity.privacy.threshold_counts import counts_above
+from fedparity.sketches.grids import ranks
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.levels import ranks
 
 Ranks: TypeAlias = npt.NDArray[np.int64]
 

@@ -30,13 +30,12 @@ from unittest.mock import patch
 import numpy as np
 
 import fedparity as fp
-import fedparity.engines.remote.auditor
-from fedparity.engines.flower.auditor_app import auditor_app
-from fedparity.engines.flower.silo_app import silo_app
-from fedparity.engines.remote.simulating import ALLOWED
+import fedparity.engines.remote.remote_audit
+from fedparity.engines.flower.apps import auditor_app, silo_app
+from fedparity.engines.remote.remote_silo import ALLOWED
 from fedparity.privacy.policy import Policy
-from fedparity.releasing.permit import Permit
-from fedparity.releasing.release import prepare
+from fedparity.silo.permit import Permit
+from fedparity.silo.release import prepare
 
 ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "docs" / "reference" / "engine-speed-table.md"
@@ -126,7 +125,7 @@ class Case:
             return result
 
         with (
-            patch.object(fedparity.engines.remote.auditor, "audit", audit),
+            patch.object(fedparity.engines.remote.remote_audit, "audit", audit),
             patch.dict(os.environ, {ALLOWED: "1"}),
             contextlib.redirect_stdout(io.StringIO()),
         ):

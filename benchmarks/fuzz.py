@@ -22,16 +22,14 @@ from typing import Any
 
 import numpy as np
 
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.message_checks import check_message
+from fedparity.documents.plan import Plan
+from fedparity.documents.signing import generate_key, public_text, sign
 from fedparity.errors import FedparityError
 from fedparity.laws.labels import Group
-from fedparity.privacy.merging import merge_counts
-from fedparity.privacy.threshold_counts import counts_above
-from fedparity.protocol.histogram_cell import HistogramCell
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.message_checks import check_message
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.signature import generate_key, public_text, sign
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.privacy.count_merging import counts_above, merge_counts
 from fedparity.sketches.kinds import Kind
 
 __all__ = ["Samples", "change_bytes", "change_document", "examine_message", "examine_plan", "fuzz"]

@@ -24,13 +24,12 @@ import numpy.typing as npt
 from scipy import stats
 
 import fedparity as fp
-from fedparity.diagnostics.assessment import assess
-from fedparity.federated.pairs import pairs
-from fedparity.privacy.coarsening import allowed_levels
-from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.merging import merge_counts
+from fedparity.federated.estimate import pairs
+from fedparity.privacy.count_merging import merge_counts
+from fedparity.privacy.disclosure import Disclosure, allowed_levels
 from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.sketches.kinds import Kind
+from fedparity.uncertainty.assessment import assess
 
 FloatArray = npt.NDArray[np.float64]
 

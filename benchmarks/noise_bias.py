@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 import fedparity as fp
-from fedparity.diagnostics.bootstrap import bootstrap
+from fedparity.uncertainty.bootstrap import bootstrap
 
 FEDERATIONS = 60
 FOUND = 0.0076

@@ -19,15 +19,17 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 import fedparity as fp
-from fedparity.diagnostics.noise.assessment import NoisyDisparityAssessment, assess_noisy
-from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.laws.arrays import FloatArray
-from fedparity.privacy.bin_rule import bins_of_points, planned_bins
-from fedparity.privacy.discrete_laplace import noisy_counts
 from fedparity.privacy.histograms import Counts, Grid
-from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.privacy.projection import monotone_masses
+from fedparity.privacy.noise import (
+    NoiseLaw,
+    bins_of_points,
+    monotone_masses,
+    noisy_counts,
+    planned_bins,
+)
+from fedparity.uncertainty.noisy_assessment import NoisyDisparityAssessment, assess_noisy
+from fedparity.uncertainty.noisy_histograms import HistogramReader, NoisyHistograms
 
 FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
 METHOD = fp.Method(levels=1000, estimator="exact")

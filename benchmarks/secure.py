@@ -19,13 +19,12 @@ from typing import TypeVar
 import numpy as np
 
 import fedparity as fp
-from fedparity.auditing.secure.opening import open_sum
-from fedparity.auditing.secure.requesting import request_for
-from fedparity.protocol.secure.reading import Inbox
-from fedparity.protocol.secure.round_message import RoundMessage
-from fedparity.releasing.secure import steps
-from fedparity.releasing.secure.answering import answer_request
-from fedparity.releasing.secure.numbers import SiloNumbers, silo_vector
+from fedparity.modes.secure import silo_steps as steps
+from fedparity.modes.secure.round_checks import Inbox
+from fedparity.modes.secure.round_messages import RoundMessage
+from fedparity.modes.secure.round_progress import open_sum, request_for
+from fedparity.modes.secure.silo_steps import answer_request
+from fedparity.silo.secure_release import SiloNumbers, silo_vector
 
 SECONDS = 30.0
 UPLOAD = 100_000

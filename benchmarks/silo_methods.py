@@ -17,16 +17,16 @@ import numpy as np
 import numpy.typing as npt
 from processes import report
 
+from fedparity.documents.plan import Plan
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.protocol.plan import Plan
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import release_records
-from fedparity.sketches.levels import midpoints, ranks
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import release_records
+from fedparity.sketches.grids import midpoints, ranks
 from fedparity.sketches.records import ArrayRecords, Batch
-from fedparity.sketches.selection.kernels import KernelName, choose_kernel
+from fedparity.sketches.selection.passes import KernelName, choose_kernel
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
-from fedparity.sources.opening import open_records
+from fedparity.tables.opening import open_records
 
 if TYPE_CHECKING:
     import duckdb

@@ -17,8 +17,8 @@ from processes import report
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import prepare
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import prepare
 
 POSTGRES = os.environ.get("FEDPARITY_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("FEDPARITY_MARIADB", "mysql+pymysql://root@127.0.0.1:3306/test")

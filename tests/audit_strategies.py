@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.plan import Plan
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.sketched_cell import SketchedCell
-from fedparity.releasing.release import release_records
+from fedparity.silo.release import release_records
 from fedparity.sketches.records import ArrayRecords
 
 OFF = Disclosure.off()

@@ -16,11 +16,11 @@ import numpy as np
 from tests.secure_rounds import Rounds
 
 import fedparity as fp
+from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.engines.remote.settings import SiloSettings
-from fedparity.protocol.signature import generate_key, public_text, write_key
-from fedparity.releasing.release import prepare
-from fedparity.releasing.secure.numbers import count_records, silo_vector
-from fedparity.sources.opening import open_records
+from fedparity.silo.release import prepare
+from fedparity.silo.secure_release import count_records, silo_vector
+from fedparity.tables.opening import open_records
 
 SILOS = ("aurora", "bayside", "cedar", "dune")
 COLUMNS = {"score": "score", "group": "group"}
@@ -233,8 +233,7 @@ class FlowerRun:
         """Run the auditor's app, and return the result as it was written."""
         from tests.flower_grid import LocalGrid, run_server  # noqa: PLC0415
 
-        from fedparity.engines.flower.auditor_app import auditor_app  # noqa: PLC0415
-        from fedparity.engines.flower.silo_app import silo_app  # noqa: PLC0415
+        from fedparity.engines.flower.apps import auditor_app, silo_app  # noqa: PLC0415
 
         app = silo_app()
         nodes, names = {}, {}

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
 from fedparity import HistogramCell, Plan, SiloSketch, SketchedCell
-from fedparity.privacy.coarsening import allowed_levels, smallest_cell
-from fedparity.privacy.merging import merge_counts
+from fedparity.documents.fields import height_of, is_name, is_weak
+from fedparity.privacy.count_merging import counts_above, merge_counts
+from fedparity.privacy.disclosure import allowed_levels, smallest_cell
 from fedparity.privacy.rounding import round_mean_square, round_values
-from fedparity.privacy.threshold_counts import counts_above
-from fedparity.protocol.labels import is_name
-from fedparity.protocol.weak_keys import height_of, is_weak
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fedparity.engines.remote.exchange import Answer, Loss, Member
-from fedparity.engines.remote.wording import Reply, Request
+from fedparity.engines.remote.conversation import Answer, Loss, Member
+from fedparity.engines.remote.requests import Reply, Request
 
 __all__ = ["Clock", "ScriptedExchange", "silo_members"]
 

@@ -12,9 +12,9 @@ from tests.audit_strategies import make_cell, make_message, make_plan
 
 from fedparity import audit
 from fedparity.auditing.result import AuditResult
+from fedparity.documents.fields import FrozenMapping
+from fedparity.documents.message_cells import SketchedCell
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.protocol.frozen import FrozenMapping
-from fedparity.protocol.sketched_cell import SketchedCell
 
 LONG = "St. " + "Mary's and the Holy Redeemer " * 7
 NAMES = (

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.parts import Compared, Verdicts
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.assessment import Verdict, verdict
-from fedparity.diagnostics.intervals import Interval
-from fedparity.diagnostics.warning import AuditWarning
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.auditing.result_parts import Compared, Verdicts
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.message_cells import SketchedCell
+from fedparity.laws.bounds import Interval
+from fedparity.uncertainty.assessment import Verdict, verdict
 
 REDRAWS = 20
 

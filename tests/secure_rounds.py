@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from fedparity.auditing.secure.requesting import request_for
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.secure.layout import Layout
-from fedparity.protocol.secure.reading import Inbox
-from fedparity.protocol.signature import generate_key, public_text
-from fedparity.releasing.secure import steps
-from fedparity.releasing.secure.answering import answer_request, consent
-from fedparity.releasing.secure.step import Step
+from fedparity.documents.plan import Plan
+from fedparity.documents.signing import generate_key, public_text
+from fedparity.modes.secure import silo_steps as steps
+from fedparity.modes.secure.layout import Layout
+from fedparity.modes.secure.round_checks import Inbox
+from fedparity.modes.secure.round_progress import request_for
+from fedparity.modes.secure.silo_steps import Step, answer_request, consent
 
 SILOS = ("aurora", "bayside", "cedar", "dune", "elm")
 

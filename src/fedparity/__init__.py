@@ -144,65 +144,59 @@ __all__ = [
 _HOMES = {
     "auditing.audit": "audit",
     "auditing.result": "AuditResult",
-    "diagnostics.assessment": "Assessment DisparityAssessment LengthAssessment assess",
-    "diagnostics.attribution": "Attribution attribute",
-    "diagnostics.brackets": "Bracket",
-    "diagnostics.certificate": "Certificate certify",
-    "diagnostics.decomposition": "Decomposition TriangleTerms decompose",
-    "diagnostics.guarantees": "ShareErrors dkw_band quantile_error share_errors",
-    "diagnostics.influence": "SiloInfluence influences",
-    "laws.bounds": "Interval",
-    "diagnostics.ks_distance": "ks_distance",
-    "diagnostics.local": "LocalAudit local_audits",
-    "diagnostics.magnitudes": "Magnitudes magnitudes",
-    "diagnostics.master_bound": "MasterBound likely_master_bound master_bound",
-    "diagnostics.planning.detection": "DetectableDisparity detectable_disparity",
-    "diagnostics.planning.privacy": "PrivacyPlan plan_privacy",
-    "diagnostics.planning.size": "SizePlan plan_size",
-    "diagnostics.pooled_bound": "PooledBound pooled_bound",
-    "diagnostics.pooled_rates": "TailReport scoring_rates tail_rates",
-    "diagnostics.rates": "GroupRate Ratio Sampled",
-    "diagnostics.thresholds": "ThresholdReport at_threshold",
-    "diagnostics.warning": "AuditWarning",
+    "documents.audit_warnings": "AuditWarning",
+    "documents.message": "SiloSketch",
+    "documents.message_cells": "HistogramCell SketchedCell",
+    "documents.message_checks": "check_message check_messages",
+    "documents.plan": "Plan",
+    "documents.plan_file": "Mistake check_plan",
+    "documents.privacy_terms": "PrivacyTerms",
     "engines.allocations": "Allocation allocate",
     "engines.in_process": "simulate",
     "errors": (
-        "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError DatabaseUnreachableError "
-        "DisclosureError DocumentError FederationError FedparityError "
-        "GroupError GroupMismatchError InputError KeyFileError LabelError LedgerError "
-        "MagnitudeError MassError MessageError MissingExtraError MissingSiloError "
-        "OptionError OutputError PlanError PolicyError PrivacyError RecordsError ResultError "
-        "RoundError RoundStateError RuleError ScoreError SecureMessageError SettingsError SignatureError "
-        "TableError"
+        "AnsweredError ApprovalError BudgetError CellError DatabaseError DatabaseNameError "
+        "DatabaseUnreachableError DisclosureError DocumentError FederationError "
+        "FedparityError GroupError GroupMismatchError InputError KeyFileError LabelError "
+        "LedgerError MagnitudeError MassError MessageError MissingExtraError "
+        "MissingSiloError OptionError OutputError PlanError PolicyError PrivacyError "
+        "RecordsError ResultError RoundError RoundStateError RuleError ScoreError "
+        "SecureMessageError SettingsError SignatureError TableError"
     ),
-    "federated.centers": "centers",
-    "federated.estimate": "Estimate estimate",
+    "federated.attribution": "Attribution attribute",
+    "federated.decomposition": "Decomposition TriangleTerms decompose",
+    "federated.estimate": "Estimate Pair centers estimate pairs",
     "federated.federation": "Federation",
-    "federated.method": "Method",
-    "federated.mixtures": "mixtures",
-    "federated.pairs": "Pair pairs",
+    "federated.influence": "SiloInfluence influences",
+    "federated.local_audits": "LocalAudit local_audits",
+    "federated.mixtures": "Method mixtures",
     "functionals.barycenter": "barycenter",
     "functionals.cramer": "cramer cramer_power",
     "functionals.disparity": "disparity",
     "functionals.heterogeneity": "heterogeneity",
     "functionals.wasserstein": "wasserstein wasserstein_power",
+    "laws.bounds": "Interval",
     "laws.law": "Law",
     "laws.mixture": "mixture",
     "laws.weights": "Weights",
-    "protocol.histogram_cell": "HistogramCell",
-    "protocol.message": "SiloSketch",
-    "protocol.message_checks": "check_message check_messages",
-    "protocol.plan": "Plan",
-    "protocol.plan_reading": "Mistake check_plan",
-    "protocol.privacy_terms": "PrivacyTerms",
-    "protocol.sketched_cell": "SketchedCell",
-    "releasing.sketch": "sketch",
-    "releasing.sketcher": "Sketcher",
-    "sketches.cell": "Cell",
-    "sketches.discretised": "bin_averaged_disparity linear_disparity riemann_disparity step_law",
-    "sketches.levels": "midpoints",
-    "sketches.reduce": "bin_means quantile_values",
-    "sources.sql.database_table": "DatabaseTable",
+    "planning.audit_size": "SizePlan plan_size",
+    "planning.detection": "DetectableDisparity detectable_disparity",
+    "planning.noise_cost": "PrivacyPlan plan_privacy",
+    "silo.sketch": "Sketcher sketch",
+    "sketches.cell": "Cell bin_means quantile_values",
+    "sketches.discretized": ("bin_averaged_disparity linear_disparity riemann_disparity step_law"),
+    "sketches.grids": "midpoints",
+    "tables.sql.database_table": "DatabaseTable",
+    "thresholds.at_threshold": "ThresholdReport at_threshold",
+    "thresholds.rates": "GroupRate Ratio Sampled",
+    "thresholds.tail_rates": "TailReport ks_distance scoring_rates tail_rates",
+    "uncertainty.assessment": "Assessment DisparityAssessment LengthAssessment assess",
+    "uncertainty.brackets": "Bracket",
+    "uncertainty.certificate": "Certificate certify",
+    "uncertainty.guarantees": (
+        "PooledBound ShareErrors dkw_band pooled_bound quantile_error share_errors"
+    ),
+    "uncertainty.magnitudes": "Magnitudes magnitudes",
+    "uncertainty.master_bound": "MasterBound likely_master_bound master_bound",
 }
 """Modules and their public names; a module is imported when one of its names is first used."""
 
@@ -212,36 +206,13 @@ _PACKAGES = {"privacy", *(module.partition(".")[0] for module in _HOMES)}
 if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.auditing.audit import audit
     from fedparity.auditing.result import AuditResult
-    from fedparity.diagnostics.assessment import (
-        Assessment,
-        DisparityAssessment,
-        LengthAssessment,
-        assess,
-    )
-    from fedparity.diagnostics.attribution import Attribution, attribute
-    from fedparity.diagnostics.brackets import Bracket
-    from fedparity.diagnostics.certificate import Certificate, certify
-    from fedparity.diagnostics.decomposition import Decomposition, TriangleTerms, decompose
-    from fedparity.diagnostics.guarantees import (
-        ShareErrors,
-        dkw_band,
-        quantile_error,
-        share_errors,
-    )
-    from fedparity.diagnostics.influence import SiloInfluence, influences
-    from fedparity.laws.bounds import Interval
-    from fedparity.diagnostics.ks_distance import ks_distance
-    from fedparity.diagnostics.local import LocalAudit, local_audits
-    from fedparity.diagnostics.magnitudes import Magnitudes, magnitudes
-    from fedparity.diagnostics.master_bound import MasterBound, likely_master_bound, master_bound
-    from fedparity.diagnostics.planning.detection import DetectableDisparity, detectable_disparity
-    from fedparity.diagnostics.planning.privacy import PrivacyPlan, plan_privacy
-    from fedparity.diagnostics.planning.size import SizePlan, plan_size
-    from fedparity.diagnostics.pooled_bound import PooledBound, pooled_bound
-    from fedparity.diagnostics.pooled_rates import TailReport, scoring_rates, tail_rates
-    from fedparity.diagnostics.rates import GroupRate, Ratio, Sampled
-    from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
-    from fedparity.diagnostics.warning import AuditWarning
+    from fedparity.documents.audit_warnings import AuditWarning
+    from fedparity.documents.message import SiloSketch
+    from fedparity.documents.message_cells import HistogramCell, SketchedCell
+    from fedparity.documents.message_checks import check_message, check_messages
+    from fedparity.documents.plan import Plan
+    from fedparity.documents.plan_file import Mistake, check_plan
+    from fedparity.documents.privacy_terms import PrivacyTerms
     from fedparity.engines.allocations import Allocation, allocate
     from fedparity.engines.in_process import simulate
     from fedparity.errors import (
@@ -283,39 +254,52 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
         SignatureError,
         TableError,
     )
-    from fedparity.federated.centers import centers
-    from fedparity.federated.estimate import Estimate, estimate
+    from fedparity.federated.attribution import Attribution, attribute
+    from fedparity.federated.decomposition import Decomposition, TriangleTerms, decompose
+    from fedparity.federated.estimate import Estimate, Pair, centers, estimate, pairs
     from fedparity.federated.federation import Federation
-    from fedparity.federated.method import Method
-    from fedparity.federated.mixtures import mixtures
-    from fedparity.federated.pairs import Pair, pairs
+    from fedparity.federated.influence import SiloInfluence, influences
+    from fedparity.federated.local_audits import LocalAudit, local_audits
+    from fedparity.federated.mixtures import Method, mixtures
     from fedparity.functionals.barycenter import barycenter
     from fedparity.functionals.cramer import cramer, cramer_power
     from fedparity.functionals.disparity import disparity
     from fedparity.functionals.heterogeneity import heterogeneity
     from fedparity.functionals.wasserstein import wasserstein, wasserstein_power
+    from fedparity.laws.bounds import Interval
     from fedparity.laws.law import Law
     from fedparity.laws.mixture import mixture
     from fedparity.laws.weights import Weights
-    from fedparity.protocol.histogram_cell import HistogramCell
-    from fedparity.protocol.message import SiloSketch
-    from fedparity.protocol.message_checks import check_message, check_messages
-    from fedparity.protocol.plan import Plan
-    from fedparity.protocol.plan_reading import Mistake, check_plan
-    from fedparity.protocol.privacy_terms import PrivacyTerms
-    from fedparity.protocol.sketched_cell import SketchedCell
-    from fedparity.releasing.sketch import sketch
-    from fedparity.releasing.sketcher import Sketcher
-    from fedparity.sketches.cell import Cell
-    from fedparity.sketches.discretised import (
+    from fedparity.planning.audit_size import SizePlan, plan_size
+    from fedparity.planning.detection import DetectableDisparity, detectable_disparity
+    from fedparity.planning.noise_cost import PrivacyPlan, plan_privacy
+    from fedparity.silo.sketch import Sketcher, sketch
+    from fedparity.sketches.cell import Cell, bin_means, quantile_values
+    from fedparity.sketches.discretized import (
         bin_averaged_disparity,
         linear_disparity,
         riemann_disparity,
         step_law,
     )
-    from fedparity.sketches.levels import midpoints
-    from fedparity.sketches.reduce import bin_means, quantile_values
-    from fedparity.sources.sql.database_table import DatabaseTable
+    from fedparity.sketches.grids import midpoints
+    from fedparity.tables.sql.database_table import DatabaseTable
+    from fedparity.thresholds.at_threshold import ThresholdReport, at_threshold
+    from fedparity.thresholds.rates import GroupRate, Ratio, Sampled
+    from fedparity.thresholds.tail_rates import TailReport, ks_distance, scoring_rates, tail_rates
+    from fedparity.uncertainty.assessment import Assessment, DisparityAssessment, assess
+    from fedparity.uncertainty.brackets import Bracket
+    from fedparity.uncertainty.certificate import Certificate, certify
+    from fedparity.uncertainty.guarantees import (
+        PooledBound,
+        ShareErrors,
+        dkw_band,
+        pooled_bound,
+        quantile_error,
+        share_errors,
+    )
+    from fedparity.uncertainty.intervals import LengthAssessment
+    from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
+    from fedparity.uncertainty.master_bound import MasterBound, likely_master_bound, master_bound
 
 else:  # a type checker that saw __getattr__ would let every misspelt name pass
 

@@ -25,8 +25,8 @@ from tests import databases, sparks
 
 import fedparity as fp
 from fedparity.sketches.records import Faults
-from fedparity.sources.opening import open_records
-from fedparity.sources.plain_csv import PlainCsvTable
+from fedparity.tables.csv_files import PlainCsvTable
+from fedparity.tables.opening import open_records
 
 NAMES = "id", "z", "race", "sex", "smoker", "band", "age", "w", "note"
 TYPES = {

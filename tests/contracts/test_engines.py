@@ -26,12 +26,12 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
-from fedparity.privacy.ledger import Entry, Ledger, now
-from fedparity.protocol.plan_signature import sign_plan
-from fedparity.protocol.secure.reading import decode_round
-from fedparity.protocol.signature import generate_key, public_text
+from fedparity.documents.signing import generate_key, public_text, sign_plan
+from fedparity.modes.secure.round_checks import decode_round
+from fedparity.privacy.ledger import Ledger, now
+from fedparity.privacy.ledger_entries import Entry
 
-pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 
 TABLES = some_tables()
 SMALL = TABLES | {

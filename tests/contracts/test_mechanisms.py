@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.privacy.discrete_laplace import noisy_counts
-from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.privacy.polya import polya_differences
+from fedparity.privacy.noise import NoiseLaw, noisy_counts, polya_differences
 
 SHAPE = (2, 4000)
 

@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.auditing.audit import audit
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.documents.message_cells import SketchedCell
 
 SCHEMA = json.loads(
-    files("fedparity.protocol").joinpath("schemas/audit-1.json").read_text("utf-8")
+    files("fedparity.documents").joinpath("schemas/audit-1.json").read_text("utf-8")
 )
 VALIDATOR = Draft202012Validator(SCHEMA)
 

@@ -20,10 +20,10 @@ from tests.unit.protocol.test_policy_reading import ALL
 from tests.unit.protocol.test_policy_reading import WRONG as WRONG_POLICIES
 
 import fedparity as fp
-from fedparity.privacy.ledger import Entry, Ledger, now
-from fedparity.privacy.ledger_entry import EntryKind
-from fedparity.protocol.json_schemas import SCHEMAS, schema
-from fedparity.protocol.policy_reading import policy_from_toml
+from fedparity.documents.json_text import SCHEMAS, schema
+from fedparity.documents.policy_file import policy_from_toml
+from fedparity.privacy.ledger import Ledger, now
+from fedparity.privacy.ledger_entries import Entry, EntryKind
 
 PLAN = Draft202012Validator(schema("plan"))
 SKETCH = Draft202012Validator(schema("sketch"))

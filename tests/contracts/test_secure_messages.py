@@ -10,9 +10,9 @@ from jsonschema import Draft202012Validator
 from tests.secure_rounds import Rounds, secure_plan, signing_keys, some_vectors
 
 import fedparity as fp
-from fedparity.protocol.json_schemas import schema
-from fedparity.protocol.secure.messages import UnmaskAnswer
-from fedparity.protocol.secure.reading import decode_round, read_round
+from fedparity.documents.json_text import schema
+from fedparity.modes.secure.round_checks import decode_round, read_round
+from fedparity.modes.secure.round_messages import UnmaskAnswer
 
 KEYS = signing_keys(4)
 PLAN = secure_plan(4, keys=KEYS)

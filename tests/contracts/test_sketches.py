@@ -16,8 +16,8 @@ from tests.oracles.exact_sketch import (
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import prepare
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import prepare
 
 GROUPS = ("A", "B", "O'Neil", "Ż, x")
 

@@ -19,7 +19,7 @@ from tests.contracts.table_sources import (
 )
 
 import fedparity as fp
-from fedparity.sources.opening import open_records
+from fedparity.tables.opening import open_records
 
 CSV = [name for name in FILES if "SV" in name]
 every_source = pytest.mark.parametrize("make", each(SOURCES))
@@ -231,7 +231,7 @@ def test_a_missing_column_names_the_nearest(make, rows, tmp_path):
 def test_the_standard_library_reads_the_same_csv(name, weight, gaps, tmp_path, monkeypatch):
     path = FILES[name](gaps, tmp_path)
     expected = read(path, missing="drop", mapping={"": "none"}, weight=weight)
-    monkeypatch.setattr("fedparity.sources.paths.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.tables.opening.find_spec", lambda _: None)
 
     actual = read(path, missing="drop", mapping={"": "none"}, weight=weight)
 

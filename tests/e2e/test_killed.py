@@ -22,11 +22,11 @@ import json, os, signal, sys
 from pathlib import Path
 
 import fedparity as fp
-import fedparity.cli.secure_mask
-import fedparity.cli.sketch
+import fedparity.cli.secure_commands
+import fedparity.cli.sketch_commands
 from fedparity.cli.main import cli
 from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.discrete_laplace import laplace_mechanism
+from fedparity.privacy.noise import laplace_mechanism
 
 CALLS = "open write fsync link replace unlink chmod ftruncate mkdir".split()
 try:

@@ -4,8 +4,7 @@ import pytest
 from tests.e2e.running import files, run
 
 import fedparity as fp
-from fedparity.errors import MissingExtraError
-from fedparity.report import extras
+from fedparity.errors import MissingExtraError, extras
 from fedparity.report.markdown import markdown_report
 
 

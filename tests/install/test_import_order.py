@@ -28,7 +28,7 @@ ORDERS = {
     "packages": "for package in packages: load(f'fedparity.{package}')",
     "modules": "for name in reversed(names): load(homes[name])",
     "all by a star": "exec('from fedparity import *')",
-    "a module of the same name": "import fedparity.functionals.disparity, fedparity.cli.audit",
+    "a module of the same name": "import fedparity.functionals.disparity, fedparity.cli.audit_commands",
 }
 
 

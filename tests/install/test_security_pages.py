@@ -33,7 +33,7 @@ def test_every_command_of_flower_that_we_give_is_started_quietly():
     texts = [page.read_text("utf-8") for page in PAGES]
     written = [
         "```\n" + (source / place).read_text("utf-8") + "\n```"
-        for place in ("engines/flower/app_folder.py", "cli/engine_flower.py")
+        for place in ("engines/flower/app_folder.py", "cli/engine_commands.py")
     ]
     lines = [line for text in (*texts, *written) for line in commands(text)]
 

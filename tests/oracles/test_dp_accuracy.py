@@ -12,11 +12,10 @@ import pytest
 from tests.tiers import DATA
 
 import fedparity as fp
-from fedparity.diagnostics.noise.assessment import assess_noisy
-from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.privacy.discrete_laplace import noisy_counts
 from fedparity.privacy.histograms import Grid
-from fedparity.privacy.noise_law import NoiseLaw
+from fedparity.privacy.noise import NoiseLaw, noisy_counts
+from fedparity.uncertainty.noisy_assessment import assess_noisy
+from fedparity.uncertainty.noisy_histograms import NoisyHistograms
 
 RUNS = 60
 METHOD = fp.Method(levels=1000)

@@ -8,19 +8,13 @@ import pytest
 from tests.tiers import DATA
 
 import fedparity as fp
-from fedparity.auditing.secure.opening import SecureSum
-from fedparity.auditing.secure.summed import Summed
-from fedparity.diagnostics.noise.histograms import LEVELS
-from fedparity.diagnostics.noise.reading import HistogramReader
-from fedparity.engines.secure_rounds import run_rounds
-from fedparity.privacy.projection import monotone_masses
-from fedparity.releasing.secure.numbers import (
-    SiloNumbers,
-    count_records,
-    protected,
-    silo_vector,
-)
+from fedparity.auditing.secure_audit import Summed
+from fedparity.engines.in_process import run_rounds
+from fedparity.modes.secure.round_progress import SecureSum
+from fedparity.privacy.noise import monotone_masses
+from fedparity.silo.secure_release import SiloNumbers, count_records, protected, silo_vector
 from fedparity.sketches.records import ArrayRecords
+from fedparity.uncertainty.noisy_histograms import LEVELS, HistogramReader
 
 SILOS = ("aurora", "bayside", "cedar", "dune", "elm")
 

@@ -23,7 +23,7 @@ from fedparity import (
     quantile_error,
     share_errors,
 )
-from fedparity.sketches.levels import ranks
+from fedparity.sketches.grids import ranks
 
 DELTA = 0.05
 BETAS = (stats.beta(3, 4), stats.beta(6, 4))

@@ -16,10 +16,10 @@ from tests.random_federations import (
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.diagnostics.certificate import _between_envelopes
-from fedparity.diagnostics.convex_order import bins_of, most_from_coupling
-from fedparity.diagnostics.knowledge import Evidence
 from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.uncertainty.certificate import _between_envelopes
+from fedparity.uncertainty.checks import Evidence
+from fedparity.uncertainty.convex_order import bins_of, most_from_coupling
 
 CASES = count(quick=60, all=200, soak=100_000)
 """Random federations of the longest test; a soak test asks for more."""

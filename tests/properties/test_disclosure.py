@@ -10,9 +10,7 @@ from tests.strategies import kinds
 from tests.unit.privacy import test_ledger
 
 import fedparity as fp
-from fedparity.privacy.coarsening import allowed_levels
-from fedparity.privacy.decisions import decide
-from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.disclosure import Disclosure, allowed_levels, decide
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.rounding import (
     _Grid,

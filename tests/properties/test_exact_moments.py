@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedparity.sketches.exact_moments import exact_moments
+from fedparity.sketches.exact_sums import exact_moments
 
 LARGEST = 1.7976931348623157e308
 

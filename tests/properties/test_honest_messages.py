@@ -5,8 +5,8 @@ import pytest
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import release_records
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import release_records
 from fedparity.sketches.records import ArrayRecords
 
 KINDS = ("mean", "quantile", "counts")

@@ -8,12 +8,10 @@ from hypothesis.extra.numpy import arrays
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
 import fedparity as fp
-from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.diagnostics.noise.reading import HistogramReader
 from fedparity.privacy.histograms import Grid, GridTally
-from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.privacy.projection import monotone_masses
+from fedparity.privacy.noise import NoiseLaw, monotone_masses
 from fedparity.sketches.records import Batch
+from fedparity.uncertainty.noisy_histograms import HistogramReader, NoisyHistograms
 
 noisy_rows = arrays(np.int64, st.integers(2, 20), elements=st.integers(-30, 300))
 counts = arrays(np.int64, st.integers(2, 20), elements=st.integers(0, 50))

@@ -13,10 +13,10 @@ import pytest
 from tests.tiers import count
 
 import fedparity as fp
+from fedparity.documents.policy_file import policy_from_toml
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import RULES
-from fedparity.protocol.policy_reading import policy_from_toml
-from fedparity.releasing.permit import Permit
+from fedparity.silo.permit import Permit
 
 KEYS = [f"{letter * 42}w=" for letter in "ABCDEFGH"]
 SILOS = ("north", "south", "west", "east")

@@ -20,9 +20,8 @@ from tests.strategies import half
 from tests.tiers import count, examples
 
 from fedparity import MessageError, Plan, SiloSketch, SketchedCell, check_message, check_plan
-from fedparity.protocol.canonical import canonical_bytes, number_text
-from fedparity.protocol.signature import generate_key, public_text, sign
-from fedparity.protocol.strict_json import decode_object
+from fedparity.documents.json_text import canonical_bytes, decode_object, number_text
+from fedparity.documents.signing import generate_key, public_text, sign
 
 any_bits = st.integers(0, 2**64 - 1).map(
     lambda bits: struct.unpack("<d", bits.to_bytes(8, "little"))[0]

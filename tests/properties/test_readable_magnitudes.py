@@ -11,8 +11,8 @@ from tests.random_federations import disclosed, random_data, with_hidden
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.diagnostics.magnitudes import magnitudes
 from fedparity.federated.estimate import estimate
+from fedparity.uncertainty.magnitudes import magnitudes
 
 CASES = count(quick=10, all=25, soak=5_000)
 """Random federations of the longest test; a soak test asks for more."""

@@ -11,14 +11,13 @@ from tests.secure_rounds import Rounds, answered, secure_plan, some_vectors
 from tests.strategies import half
 
 import fedparity as fp
-from fedparity.auditing.secure.opening import open_sum
-from fedparity.privacy.masking.agreement import new_secret
-from fedparity.privacy.masking.masks import masked, total
-from fedparity.privacy.masking.shamir import SHARE_BYTES, join, split
-from fedparity.protocol.secure.layout import Layout
-from fedparity.protocol.secure.messages import MaskedVector
-from fedparity.releasing.secure.numbers import count_records, silo_vector
-from fedparity.sources.opening import open_records
+from fedparity.modes.secure.layout import Layout
+from fedparity.modes.secure.masking import masked, new_secret, total
+from fedparity.modes.secure.round_messages import MaskedVector
+from fedparity.modes.secure.round_progress import open_sum
+from fedparity.modes.secure.shamir import SHARE_BYTES, join, split
+from fedparity.silo.secure_release import count_records, silo_vector
+from fedparity.tables.opening import open_records
 
 
 def subsets(items, least):

@@ -22,9 +22,9 @@ from tests.tiers import examples
 
 from fedparity.errors import OptionError, RecordsError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch
-from fedparity.sketches.selection import targets
+from fedparity.sketches.selection import stages as targets
+from fedparity.sketches.selection.accumulators import Tuning
 from fedparity.sketches.selection.select import select
-from fedparity.sketches.selection.tuning import Tuning
 
 LARGEST = sys.float_info.max
 KERNELS = ("numpy", "numba")

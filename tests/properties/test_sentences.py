@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from tests.report_results import results
 
-from fedparity.plots.headline import headline_of
+from fedparity.plots.uncertainty_bars import headline_of
 from fedparity.report import sentences
-from fedparity.report.numbers import amount, number, percent, stated, told_apart
-from fedparity.report.sentences.alone import above_alone, comparable
-from fedparity.report.sentences.answers import noise_could_explain
+from fedparity.report.sentences.answers import above_alone, comparable, noise_could_explain
 from fedparity.report.tables import all_rates
 from fedparity.report.verdicts import VERDICTS, verdict_words
+from fedparity.text import amount, number, percent, stated, told_apart
 
 OF_ONE_RESULT = (
     *(

@@ -15,12 +15,11 @@ from tests.random_federations import random_data, sketched
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.diagnostics.brackets import Bracket
-from fedparity.diagnostics.ks_distance import ks_distance
-from fedparity.diagnostics.pooled_rates import scoring_rates, tail_rates
-from fedparity.diagnostics.proportions import difference_lower, proportion_limits, ratio_lower
-from fedparity.diagnostics.rates import compare_rates
-from fedparity.diagnostics.thresholds import at_threshold
+from fedparity.thresholds.at_threshold import at_threshold
+from fedparity.thresholds.proportions import difference_lower, proportion_limits, ratio_lower
+from fedparity.thresholds.rates import compare_rates
+from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
+from fedparity.uncertainty.brackets import Bracket
 
 CASES = count(quick=50, all=100, soak=10_000)
 LEVELS = 0.1, 0.5, 0.9

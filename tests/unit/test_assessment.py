@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import binom, kstest
 
 import fedparity as fp
-from fedparity.diagnostics.assessment import verdict
-from fedparity.diagnostics.bootstrap import bootstrap
-from fedparity.diagnostics.intervals import basic_interval, interval_of_length, p_value
+from fedparity.uncertainty.assessment import verdict
+from fedparity.uncertainty.bootstrap import bootstrap
+from fedparity.uncertainty.intervals import basic_interval, interval_of_length, p_value
 
 
 def federation(seed, *, gap=3.0, silos=3, size=2000, levels=50, kind="quantile"):

@@ -5,10 +5,9 @@ import pytest
 from scipy import stats
 
 import fedparity as fp
-from fedparity.diagnostics.bootstrap import bootstrap, default_redraws
-from fedparity.diagnostics.gamma_variables import GammaVariables
-from fedparity.diagnostics.resampling import Resolution, resampler
-from fedparity.diagnostics.score_nodes import ScoreNodes
+from fedparity.uncertainty.bootstrap import bootstrap, default_redraws
+from fedparity.uncertainty.resampling import GammaVariables, Resolution, resampler
+from fedparity.uncertainty.score_nodes import ScoreNodes
 
 
 def beta_federation(seed, *, silos=4, cell=300, levels=50, kind="quantile", gap=3.0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.federated.merged_counts import spread_counts
+from fedparity.federated.reconstruction import spread_counts
 
 POINTS = np.arange(1.0, 11.0)
 

@@ -5,8 +5,8 @@ import pytest
 from tests.random_federations import disclosed, random_data, rounded_cell
 
 import fedparity as fp
-from fedparity.diagnostics.knowledge import Evidence
-from fedparity.diagnostics.potentials import (
+from fedparity.uncertainty.checks import Evidence
+from fedparity.uncertainty.potentials import (
     _least_integral,
     _Potential,
     _potentials,

@@ -8,7 +8,7 @@ import pytest
 
 from fedparity.errors import OptionError, ScoreError
 from fedparity.sketches.records import ArrayRecords, Batch, Faults
-from fedparity.sketches.selection.asked import Asked
+from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
 

@@ -11,11 +11,10 @@ from tests.strategies import off_by
 from tests.tiers import DATA
 
 import fedparity as fp
-from fedparity.diagnostics.brackets import Bracket
-from fedparity.diagnostics.ks_distance import ks_distance
-from fedparity.diagnostics.pooled_rates import scoring_rates, tail_rates
-from fedparity.diagnostics.rates import compare_rates, effective_sizes
-from fedparity.diagnostics.thresholds import at_threshold
+from fedparity.thresholds.at_threshold import at_threshold
+from fedparity.thresholds.rates import compare_rates, effective_sizes
+from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
+from fedparity.uncertainty.brackets import Bracket
 
 UNIT = {"score_range": (0.0, 1.0)}
 CELLS = {

@@ -11,13 +11,7 @@ import numpy as np
 
 import fedparity as fp
 from fedparity_reproduction.datasets import Dataset
-from fedparity_reproduction.estimators import (
-    ESTIMATORS,
-    FloatArray,
-    IntArray,
-    Ranking,
-    estimates,
-)
+from fedparity_reproduction.estimators import ESTIMATORS, FloatArray, IntArray, Ranking, estimates
 from fedparity_reproduction.runner import Runner
 
 __all__ = [

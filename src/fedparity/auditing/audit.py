@@ -7,29 +7,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from fedparity.auditing.composing import Findings, compose
-from fedparity.auditing.noisy import audit_noisy
-from fedparity.auditing.parts import SetAside
+from fedparity.auditing.comparison import Sizes
+from fedparity.auditing.missing_records import find_unseen, measured_groups, set_aside
+from fedparity.auditing.noisy_audit import audit_noisy
 from fedparity.auditing.result import AuditResult
-from fedparity.auditing.secure.audit import audit_secure
-from fedparity.auditing.sizes import Sizes
-from fedparity.auditing.unseen import find_unseen, measured_groups, set_aside
-from fedparity.diagnostics.assessment import assess
-from fedparity.diagnostics.attribution import attribute
-from fedparity.diagnostics.decomposition import decompose
-from fedparity.diagnostics.influence import SiloInfluence, influences
-from fedparity.diagnostics.local import local_audits
-from fedparity.diagnostics.local_assessment import LOCAL_SILOS
+from fedparity.auditing.result_building import Findings, compose
+from fedparity.auditing.result_parts import SetAside
+from fedparity.auditing.secure_audit import audit_secure
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_checks import check_messages
+from fedparity.documents.plan import Plan
 from fedparity.errors import FederationError, SecureMessageError
+from fedparity.federated.attribution import attribute
+from fedparity.federated.decomposition import decompose
+from fedparity.federated.estimate import pairs
 from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
-from fedparity.federated.pairs import pairs
+from fedparity.federated.influence import SiloInfluence, influences
+from fedparity.federated.local_audits import local_audits
+from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.message_checks import check_messages
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.secure.round_message import RoundMessage
+from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.sketches.cell import Cell
+from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
 
 __all__ = ["Progress", "audit"]
 
@@ -53,7 +52,7 @@ def audit(
     named in the result and counted in outer bounds. There are two verdicts: *among the silos that
     answered*, and *for all, whatever the missing ones hold*; each is *inconclusive* if the errors
     that it counts leave open on which side of the review level the number lies. Under a plan with
-    noise, noise and bins are counted too (:mod:`fedparity.auditing.noisy`).
+    noise, noise and bins are counted too (:mod:`fedparity.auditing.noisy_audit`).
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def audit(
 
     Examples
     --------
-    >>> from fedparity.protocol.sketched_cell import SketchedCell
+    >>> from fedparity.documents.message_cells import SketchedCell
     >>> plan = Plan(
     ...     title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2, sketch="quantile"
     ... )

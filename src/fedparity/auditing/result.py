@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from fedparity.auditing.agreement import check_agreement
-from fedparity.auditing.curves import check_curves, check_silo_quantiles
-from fedparity.auditing.parts import (
+from fedparity.auditing.result_checks import check_agreement
+from fedparity.auditing.result_curves import check_curves, check_silo_quantiles
+from fedparity.auditing.result_parts import (
     AttributionResult,
     Curves,
     DecompositionResult,
@@ -27,25 +29,81 @@ from fedparity.auditing.parts import (
     as_json,
     group_key,
 )
-from fedparity.auditing.reading import Amount, Terms, read_part
+from fedparity.auditing.result_reading import Amount, Terms, read_part
 from fedparity.auditing.result_signature import ResultSignature, read_signature, sign_document
-from fedparity.diagnostics.pooled_rates import TailReport, tail_rates
-from fedparity.diagnostics.thresholds import ThresholdReport, at_threshold
-from fedparity.diagnostics.warning import AuditWarning
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.fields import FrozenMapping
+from fedparity.documents.files import Path, read_bounded, write_whole
+from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object
 from fedparity.errors import OptionError, ResultError
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
-from fedparity.protocol.canonical import canonical_bytes
-from fedparity.protocol.files import Path, read_bounded, write_whole
-from fedparity.protocol.frozen import FrozenMapping
-from fedparity.protocol.strict_json import LARGEST, decode_object
+from fedparity.thresholds.at_threshold import ThresholdReport, at_threshold
+from fedparity.thresholds.tail_rates import TailReport, tail_rates
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from fedparity.diagnostics.brackets import Bracket
+    from fedparity.uncertainty.brackets import Bracket
 
-__all__ = ["SCHEMA", "AuditResult"]
+__all__ = [
+    "SCHEMA",
+    "AuditResult",
+    "silo_frame",
+]
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def silo_frame(result: AuditResult, backend: str | None) -> Any:  # noqa: ANN401
+    """Return one row per silo, as a native table of ``backend``."""
+    import narwhals as nw  # noqa: PLC0415 -- 40 ms, and only here
+
+    columns = _columns(result)
+    schema = {name: _dtype(values) for name, values in columns.items()}
+    frame = nw.from_dict(columns, schema, backend=_chosen(backend))  # type: ignore[arg-type]
+    return frame.to_native()
+
+
+def _columns(result: AuditResult) -> dict[str, list[Any]]:
+    influence = {each.silo: each.influence for each in result.attribution.silos}
+    columns: dict[str, list[Any]] = {"silo": [silo.silo for silo in result.silos]}
+    for each in result.groups:
+        columns[f"n {group_key(each.group)}"] = [silo.n[each.group] for silo in result.silos]
+    for name in ("disparity", "heterogeneity", "wasserstein", "mean_gap"):
+        columns[name] = [getattr(silo, name) for silo in result.silos]
+    for name, end in (("interval_lower", 0), ("interval_upper", 1)):
+        columns[name] = [silo.interval and silo.interval[end] for silo in result.silos]
+    columns["influence"] = [influence[silo.silo] for silo in result.silos]
+    columns["note"] = [silo.note for silo in result.silos]
+    return columns
+
+
+def _dtype(values: list[Any]) -> Any:  # noqa: ANN401
+    """Text, whole numbers where all are known, floats where some are missing."""
+    import narwhals as nw  # noqa: PLC0415
+
+    kinds = {type(value) for value in values}
+    if kinds == {str}:
+        return nw.String
+    return nw.Int64 if kinds == {int} else nw.Float64
+
+
+def _chosen(backend: str | None) -> str:
+    if backend is not None:
+        if backend not in _BACKENDS:
+            raise OptionError.unknown("backend", backend, _BACKENDS)
+        if find_spec(backend) is None:
+            raise ResultError.no_frames()
+        return backend
+    for name in _BACKENDS:
+        if name in sys.modules:
+            return name
+    for name in _BACKENDS:
+        if find_spec(name) is not None:
+            return name
+    raise ResultError.no_frames()
+
 
 SCHEMA: Final = "fedparity/audit/1"
 Whom: TypeAlias = Literal["answered", "all"]
@@ -169,8 +227,6 @@ class AuditResult:
         backend : "pandas", "polars" or "pyarrow", optional
             One that is loaded or installed, in this order, if absent.
         """
-        from fedparity.auditing.frames import silo_frame  # noqa: PLC0415 -- narwhals is not light
-
         return silo_frame(self, backend)
 
     def at_threshold(self, threshold: float, *, of: Whom = "answered") -> ThresholdReport:
@@ -242,7 +298,7 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.diagnostics.ks_distance import ks_distance  # noqa: PLC0415
+        from fedparity.thresholds.tail_rates import ks_distance  # noqa: PLC0415
 
         return ks_distance(self.sketches(), first, second, **self._limits(of))
 
@@ -295,7 +351,7 @@ class AuditResult:
         MissingExtraError
             If the format needs a package that is not installed.
         """
-        saved: str = _report("saving").save_report(self, path, force=force)
+        saved: str = _report("formats").save_report(self, path, force=force)
         return saved
 
     def _repr_html_(self) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.reading import read_part
+from fedparity.auditing.result_reading import read_part
+from fedparity.documents.fields import decode_base64, encode_base64, is_weak
+from fedparity.documents.json_text import canonical_bytes
+from fedparity.documents.signing import public_text, signature_fits
 from fedparity.errors import ResultError
-from fedparity.protocol.base64_bytes import decode_base64, encode_base64
-from fedparity.protocol.canonical import canonical_bytes
-from fedparity.protocol.signature import public_text, signature_fits
-from fedparity.protocol.weak_keys import is_weak
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

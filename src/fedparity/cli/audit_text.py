@@ -4,39 +4,243 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import chain
+from typing import TypeAlias
 
-from fedparity.auditing.parts import Bounded, InDeviations, PairResult, SiloResult
 from fedparity.auditing.result import AuditResult
-from fedparity.cli.fitting import cut, left, right, width_of, wrapped
-from fedparity.cli.silo_lines import silo_lines
-from fedparity.cli.threshold_text import distances_text, tail_text, threshold_text
-from fedparity.diagnostics.intervals import Interval
+from fedparity.auditing.result_parts import (
+    Bounded,
+    InDeviations,
+    PairResult,
+    SiloResult,
+    TailResult,
+    ThresholdResult,
+)
+from fedparity.documents.fields import group_words
+from fedparity.laws.bounds import Interval
 from fedparity.laws.labels import Group
-from fedparity.report.numbers import amount, counted, number, percent, share_of, span
-from fedparity.report.sentences.accuracy import given_words
-from fedparity.report.sentences.alone import summed_silos
-from fedparity.report.sentences.answers import chance, size
-from fedparity.report.sentences.naming import group_words, symbol
-from fedparity.report.sentences.sizes import (
+from fedparity.report.sentences.answers import (
+    READING_SILOS,
+    chance,
     in_points,
     points_range,
-    set_aside_words,
+    size,
+    summed_silos,
     two_verdicts,
 )
-from fedparity.report.sentences.sources import (
+from fedparity.report.sentences.caveats import given_words, set_aside_words
+from fedparity.report.sentences.naming import symbol
+from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
     larger_part,
     stand_ins,
     what_dominates,
 )
-from fedparity.report.verdicts import mark_of
+from fedparity.report.verdicts import ALL, mark_of
+from fedparity.text import (
+    amount,
+    counted,
+    cut,
+    left,
+    number,
+    percent,
+    right,
+    share_of,
+    span,
+    width_of,
+    wrapped,
+)
+from fedparity.thresholds.rates import GroupRate
 
-__all__ = ["audit_text"]
+__all__ = [
+    "audit_text",
+    "distances_text",
+    "silo_lines",
+    "tail_text",
+    "threshold_text",
+]
+
+_ALL, _SOME = 40, 15
+"""Up to so many silos all are shown, beyond only those of largest influence."""
+_COUNT, _VALUE, _INFLUENCE = 9, 9, 9
+_LONGEST_NAME = 22
+
+
+def silo_lines(result: AuditResult, width: int) -> list[str]:
+    """Return a table of the silos that fits ``width`` columns."""
+    influence = {each.silo: each.influence for each in result.attribution.silos}
+    shown = _chosen(result, influence)
+    names = min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME)
+    names = max(names, 4)
+    space = width - (2 + names + _COUNT + _VALUE + 2 + 1 + _INFLUENCE)
+    scale = _Scale(result, shown, space)
+    heading = (
+        f"  {left('silo', names)}{right('records', _COUNT)}{right('alone', _VALUE)}  "
+        f"{left(scale.legend, space)} {right('influence', _INFLUENCE)}"
+    )
+    lines = [heading.rstrip()]
+    for silo in shown:
+        drawn = scale.drawn(silo) if silo.disparity is not None else cut(silo.note, space)
+        lines.append(
+            f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}"
+            f"{right(_optional(silo.disparity), _VALUE)}  "
+            f"{left(drawn, space)} {right(_signed(influence[silo.silo]), _INFLUENCE)}".rstrip()
+        )
+    return lines + _remaining(result, shown, width)
+
+
+def _chosen(result: AuditResult, influence: dict[str, float | None]) -> list[SiloResult]:
+    if len(result.silos) <= _ALL:
+        return list(result.silos)
+    return sorted(result.silos, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:_SOME]
+
+
+def _remaining(result: AuditResult, shown: list[SiloResult], width: int) -> list[str]:
+    """What stands below the table: what it leaves out, and how to read it."""
+    more = len(result.silos) - len(shown)
+    words = READING_SILOS
+    if more:
+        words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
+    return wrapped(words, width, first="  ")
+
+
+def _records(silo: SiloResult) -> str:
+    known = [count for count in silo.n.values() if count is not None]
+    if not known:
+        return "-"
+    more = "+" if len(known) < len(silo.n) else ""
+    return f"{sum(known):,.12g}{more}"
+
+
+def _optional(value: float | None) -> str:
+    return "-" if value is None else number(value)
+
+
+def _signed(value: float | None) -> str:
+    if value is None:
+        return "-"
+    text = number(value, 2)
+    return f"+{text}" if value > 0 else text
+
+
+class _Scale:
+    """Positions of disparities from 0 to the largest one shown."""
+
+    def __init__(self, result: AuditResult, shown: list[SiloResult], width: int) -> None:
+        self.width, self.whole = width, result.disparity.value
+        ends = [silo.interval.upper for silo in shown if silo.interval is not None]
+        alone = [silo.disparity for silo in shown if silo.disparity is not None]
+        self.largest = max((self.whole, *ends, *alone)) or 1.0
+
+    @property
+    def legend(self) -> str:
+        """The scale in words."""
+        return f"0 to {number(self.largest, 2)}, ┊ all silos"
+
+    def drawn(self, silo: SiloResult) -> str:
+        """The silo's interval and disparity, and that of all silos together."""
+        marks = [" "] * self.width
+        marks[self._at(self.whole)] = "┊"
+        if silo.interval is not None:
+            start, end = map(self._at, silo.interval)
+            marks[start : end + 1] = "─" * (end + 1 - start)
+        marks[self._at(silo.disparity or 0.0)] = "●"
+        return "".join(marks).rstrip()
+
+    def _at(self, value: float) -> int:
+        return min(round(value / self.largest * (self.width - 1)), self.width - 1)
+
+
+_LONGEST_LABEL = 20
+_MOST_PAIRS = 3
+
+_Rates: TypeAlias = ThresholdResult | TailResult
+
+
+def threshold_text(report: ThresholdResult, result: AuditResult, width: int = 80) -> str:
+    """Return the selection rates at a threshold, their ratios, and four fifths."""
+    side = "of at least" if report.favorable == "above" else "below"
+    heading = f"Share with a score {side} {number(report.threshold, 6)}"
+    return "\n".join(_lines(heading, report, result, width))
+
+
+def tail_text(report: TailResult, result: AuditResult, width: int = 80) -> str:
+    """Return the shares above a quantile of all records together."""
+    name = "the median" if report.level == 0.5 else f"the quantile {number(report.level, 6)}"
+    cutoff = report.cutoff
+    low, high = number(cutoff.lower, 4), number(cutoff.upper, 4)
+    heading = f"Share above {name} of all records ({low if low == high else _between(low, high)})"
+    return "\n".join(_lines(heading, report, result, width))
+
+
+def _lines(heading: str, report: _Rates, result: AuditResult, width: int) -> list[str]:
+    labels = [group_words(each.group) for each in report.groups]
+    names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
+    lines = [
+        cut(heading, width),
+        (
+            f"  {left('group', names)}{right('rate', 8)}  {left('between', 17)}"
+            f"{right('to best', 8)}  between"
+        ),
+    ]
+    for label, each in zip(labels, report.groups, strict=True):
+        numbers = f"{_rate(each)}{_ratio(each)}"
+        lines.append(cut(f"  {left(label, names)}{numbers}", width).rstrip())
+        lines.append(f"  {'':{names}}  {each.four_fifths}")
+    return [*lines, *wrapped(_meaning(report, result), width, first="  ")]
+
+
+def _meaning(report: _Rates, result: AuditResult) -> str:
+    """The widest gap, what the intervals count, what is known of the records, and for whom."""
+    gap = report.widest_gap
+    open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
+    known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
+    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
+    beyond = f" {ALL}: {report.all}." if missing else ""
+    return (
+        f"Widest gap {_percent(gap.value)} ({_between(*map(_percent, gap.interval))}). "
+        f"These are {percent(report.confidence)} intervals: they count sampling and what the "
+        f"sketches leave open. The rates of the records themselves are known {known}.{beyond}"
+    )
+
+
+def distances_text(result: AuditResult, width: int = 80) -> str:
+    """Return the KS distance of each pair of groups: what no threshold can exceed."""
+    lines = ["At any threshold"]
+    for pair in result.pairs[:_MOST_PAIRS]:
+        found = result.ks_distance(*pair.groups)
+        names = " and ".join(group_words(group) for group in pair.groups)
+        between = _between(_percent(found.lower), _percent(found.upper))
+        words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
+        lines += wrapped(words, width, first="  ")
+    return "\n".join(lines)
+
+
+def _rate(each: GroupRate) -> str:
+    between = _between(*map(_percent, each.rate.interval))
+    return f"{right(_percent(each.rate.value), 8)}  {left(between, 17)}"
+
+
+def _ratio(each: GroupRate) -> str:
+    between = _between(*map(_optional_share, each.ratio_to_best.interval))
+    return f"{right(_optional(each.ratio_to_best.value), 8)}  {left(between, 15)}"
+
+
+def _between(low: str, high: str) -> str:
+    return f"{low} to {high}"
+
+
+def _optional_share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
 
 _SHOWN = 8
 """Groups and pairs; the JSON has them all."""
-_LABEL, _LONGEST_LABEL = 15, 28
+_LABEL, _LONGEST_GROUP = 15, 28
 _MISSING = frozenset({"silos_missing", "silos_dropped_out"})
 _SAID_FIRST = _MISSING | {"group_set_aside", "implausible_count"}
 """Codes of the warnings that stand at the top, not among the others."""
@@ -92,7 +296,7 @@ def _missing(result: AuditResult, width: int) -> list[str]:
 
 def _groups(result: AuditResult, width: int) -> list[str]:
     shown = [group_words(each.group) for each in result.groups[:_SHOWN]]
-    names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_LABEL)
+    names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_GROUP)
     columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
     lines = [f"{left('Group', names + 2)}{columns}"]
     lines += [
@@ -121,7 +325,7 @@ def _pairs(result: AuditResult, width: int) -> list[str]:
 
 
 def _pair(pair: PairResult, result: AuditResult, width: int) -> list[str]:
-    first, second = (cut(group_words(group), _LONGEST_LABEL) for group in pair.groups)
+    first, second = (cut(group_words(group), _LONGEST_GROUP) for group in pair.groups)
     words = (
         f"{first} and {second}: {number(pair.corrected)} points apart "
         f"({span(pair.interval)}, {percent(result.confidence)} interval), means by "

@@ -2,24 +2,185 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import Any
 
-from fedparity.cli.cell_text import numbers_text, numbers_words
-from fedparity.cli.fitting import counted, cut, left, number, right, width_of, wrapped
-from fedparity.cli.law_options import policy_words
-from fedparity.cli.noise_text import spending_words
-from fedparity.cli.plan_words import group_words
+from fedparity.cli.options import policy_words
+from fedparity.cli.plan_text import named
+from fedparity.documents.fields import group_words, json_label
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.plan import Plan
 from fedparity.errors.base import printable
-from fedparity.protocol.histogram_cell import HistogramCell
-from fedparity.protocol.labels import json_label
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.sketched_cell import SketchedCell
-from fedparity.releasing.permit import Permit
-from fedparity.releasing.release import Release
+from fedparity.silo.noisy_release import Preview
+from fedparity.silo.permit import Permit
+from fedparity.silo.release import Release
+from fedparity.text import counted, cut, left, number, right, width_of, wrapped
 
-__all__ = ["dry_run_text", "release_summary", "written_text"]
+__all__ = [
+    "dry_run_text",
+    "numbers_text",
+    "numbers_words",
+    "preview_summary",
+    "preview_text",
+    "release_summary",
+    "spending_words",
+    "written_text",
+]
+
+_VALUES = {"mean": "bin means", "quantile": "quantiles"}
+
+
+def numbers_words(sketch: SiloSketch) -> str:
+    """Return how many numbers leave, and what they are.
+
+    Examples
+    --------
+    >>> from fedparity.documents.message import SiloSketch
+    >>> cell = SketchedCell(group="A", count=40, values=[0.1, 0.5], mean_square=0.02, above=[17])
+    >>> cells = [cell, SketchedCell.kept_back("B", "small")]
+    >>> plan = "sha256:" + 64 * "0"
+    >>> numbers_words(SiloSketch(plan=plan, silo="a", kind="mean", cells=cells, software="x 1"))
+    '5 numbers: 1 count, 2 values, 1 mean square and 1 threshold count'
+    """
+    cells = [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]
+    kinds = {
+        "count": sum(cell.count is not None for cell in cells),
+        "effective number": sum(cell.effective is not None for cell in cells),
+        "value": sum(cell.levels for cell in cells),
+        "count at scores": sum(_stated(cell.counts or ()) for cell in cells),
+        "mean square": sum(cell.mean_square is not None for cell in cells),
+        "threshold count": sum(_stated(cell.above) for cell in cells),
+        "rank error": sum(bool(cell.rank_error) for cell in cells),
+    }
+    named = [_counted(number, kind) for kind, number in kinds.items() if number]
+    *most, last = named or ["none"]
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{counted(sum(kinds.values()), 'number')}: {listed}"
+
+
+def numbers_text(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+    """Return the numbers themselves, of every group that sends some."""
+    lines: list[str] = []
+    for cell in sketch.cells:
+        if isinstance(cell, SketchedCell) and cell.values is not None:
+            lines += ["", *wrapped(f"{group_words(cell.group)}: {_records(cell)}", width)]
+            for sentence in _sentences(cell, plan):
+                lines += wrapped(sentence, width, first="  ", rest="    ")
+    return lines
+
+
+def _records(cell: SketchedCell) -> str:
+    number = _amount(cell.count or 0)
+    if cell.effective is None:
+        return f"{number} record{'' if cell.count == 1 else 's'}"
+    return f"weight {number}, which amounts to {counted(cell.effective, 'record')}"
+
+
+def _sentences(cell: SketchedCell, plan: Plan) -> Iterator[str]:
+    if cell.counts is not None:
+        yield f"counts at scores: {', '.join(_runs(cell, plan))}"
+    elif cell.values is not None:
+        values = " ".join(map(_exact, cell.values.tolist()))
+        yield f"{cell.levels:,} {_VALUES.get(plan.sketch, 'values')}: {values}"
+    if cell.mean_square is not None:
+        yield f"mean squared distance from them: {_exact(cell.mean_square)}"
+    for threshold, above in zip(plan.thresholds, cell.above, strict=True):
+        yield f"at or above {_exact(threshold)}: {'not sent' if above is None else _amount(above)}"
+    if cell.rank_error:
+        yield f"ranks may be off by a share of {_exact(cell.rank_error)}"
+
+
+def _runs(cell: SketchedCell, plan: Plan) -> Iterator[str]:
+    """The count of each run of scores; one without a count is counted with the run before."""
+    points = plan.score_points.tolist()
+    ends = [points.index(value) for value in (cell.values if cell.values is not None else ())]
+    for (before, end), records in zip(pairwise([-1, *ends]), cell.counts or (), strict=True):
+        low, high = _exact(points[before + 1]), _exact(points[end])
+        scores = low if low == high else f"{low} to {high}"
+        yield f"{scores}: {'with those before' if records is None else _amount(records)}"
+
+
+def _stated(numbers: object) -> int:
+    return sum(number is not None for number in numbers)  # type: ignore[attr-defined]
+
+
+def _counted(number: int, kind: str) -> str:
+    if kind == "count at scores":
+        return f"{number:,} count{'' if number == 1 else 's'} at scores"
+    return counted(number, kind)
+
+
+def _amount(number: float) -> str:
+    """A number of records, or their weight, in full."""
+    return f"{number:,}" if isinstance(number, int) else _exact(number)
+
+
+def _exact(value: float) -> str:
+    """A number with all the digits that it leaves with."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
+    """Return what would leave, how noisy it would be, and what it would cost; no number of the data."""
+    plan, terms = shown.plan, shown.guarantee
+    groups = named([group_words(group) for group in plan.groups])
+    paragraphs = [
+        f"{shown.silo}: what would leave under “{plan.title}”",
+        (
+            f"For each of the {len(plan.groups)} groups ({groups}), whether it has records or not: "
+            f"{counted(plan.grid.bins, 'whole number')}, the numbers of its records in the bins of "
+            "the plan, each with noise of its own."
+        ),
+        (
+            f"Noise: {terms['mechanism']} of scale {number(terms['scale'], 6)} by {terms['library']}. "
+            f"A bin is off by {number(shown.deviation)} on average (standard deviation), the count "
+            f"of a group by {number(shown.count_deviation)}."
+        ),
+        (
+            f"A group whose noisy count is below {plan.disclosure.minimum_cell} is withheld."
+            if plan.disclosure.minimum_cell > 1
+            else "No group is withheld."
+        ),
+        f"Cost: {spending_words(permit)}",
+        (
+            "The records were read and can be counted. No noise was drawn and nothing was "
+            "spent: the numbers themselves are only seen when they are released."
+        ),
+    ]
+    blocks = ["\n".join(wrapped(paragraph, width)) for paragraph in paragraphs]
+    return "\n\n".join([*blocks, f"plan    {plan.digest}"])
+
+
+def preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
+    """Return the same as JSON holds it."""
+    return {
+        "silo": shown.silo,
+        "plan": shown.plan.digest,
+        "kind": "histogram",
+        "cells": [
+            {"group": json_label(group), "levels": shown.plan.grid.bins}
+            for group in shown.plan.groups
+        ],
+        "guarantee": dict(shown.guarantee),
+        "noise_deviation": shown.deviation,
+        "count_deviation": shown.count_deviation,
+        "dataset": permit.dataset,
+        "spent": permit.spent,
+    }
+
+
+def spending_words(permit: Permit) -> str:
+    """Return what a release costs, and what the same records have cost so far."""
+    terms = permit.plan.privacy
+    epsilon = 0.0 if terms is None else terms.epsilon or 0.0
+    budget = epsilon if terms is None else terms.budget or epsilon
+    words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
+    if permit.ledger is None:
+        return f"{words}. No ledger is asked, so nobody adds up what is spent."
+    return f"{words}. So far {number(permit.spent)} is spent, by the ledger of this silo."
+
 
 _COLUMNS_OF_A_TERMINAL = 80
 _LONGEST_LABEL = 20

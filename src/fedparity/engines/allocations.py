@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
-from fedparity.functionals.groups import encode
+from fedparity.functionals.group_laws import encode
 from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
 

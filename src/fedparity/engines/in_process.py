@@ -3,36 +3,100 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.auditing.audit import Progress, audit
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.warning import AuditWarning
-from fedparity.engines.pooled_reading import read_pooled
-from fedparity.engines.pooled_table import PooledTable
-from fedparity.engines.secure_rounds import run_rounds
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
-from fedparity.federated.method import Estimator
+from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, check_magnitude
+from fedparity.modes.secure.round_checks import Inbox
+from fedparity.modes.secure.round_messages import RoundMessage
+from fedparity.modes.secure.round_progress import request_for
+from fedparity.modes.secure.silo_state import RoundState
+from fedparity.modes.secure.silo_steps import (
+    Step,
+    answer_request,
+    make_ready,
+    mask,
+    publish_keys,
+    share_secrets,
+)
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.rounding import decimal
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.plan_fields import Favorable, ReviewUnit
-from fedparity.protocol.secure.round_message import RoundMessage
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import release_records
-from fedparity.releasing.secure.numbers import count_records, silo_vector
-from fedparity.sketches.defaults import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, default_kind
-from fedparity.sketches.kinds import Kind
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import release_records
+from fedparity.silo.secure_release import count_records, silo_vector
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, default_kind
 
-__all__ = ["Settings", "audit_pooled", "simulate"]
+__all__ = [
+    "Settings",
+    "audit_pooled",
+    "run_rounds",
+    "simulate",
+]
+
+
+def run_rounds(
+    plan: Plan, vectors: Mapping[str, npt.NDArray[np.int64]]
+) -> tuple[RoundMessage, ...]:
+    """Return every message of a round in which these silos take part.
+
+    Silos of the roster that have no vector drop out after they shared their secrets. The plan has
+    no keys: nothing leaves, so nothing is signed.
+
+    Raises
+    ------
+    SecureMessageError
+        If fewer silos than the threshold have a vector.
+    """
+    round_ = _Round(plan)
+    round_.all_do("keys", lambda silo: publish_keys(plan, silo))
+    round_.all_do("shares", lambda silo: share_secrets(plan, round_.states[silo], round_.inbox))
+    opened = round_.inbox
+    for silo, vector in vectors.items():
+        state = round_.states[silo]
+        round_.take(mask(plan, state, make_ready(plan, state, opened), vector))
+    request = request_for(plan, round_.inbox)
+    for silo in request.survivors:
+        round_.take(answer_request(plan, round_.states[silo], request, opened))
+    return (*round_.messages, request)
+
+
+class _Round:
+    """The states of all silos, and what they have sent."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.states: dict[str, RoundState] = {}
+        self.messages: list[RoundMessage] = []
+
+    @property
+    def inbox(self) -> Inbox:
+        return Inbox(tuple(self.messages))
+
+    def take(self, step: Step) -> None:
+        self.states[step.state.silo] = step.state
+        self.messages.append(step.message)
+
+    def all_do(self, _: str, step: Callable[[str], Step]) -> None:
+        """Let every silo of the roster make a step, from what all had sent before it."""
+        made = [step(silo) for silo in self.plan.silos or ()]
+        for each in made:
+            self.take(each)
+
 
 _RANGE_FROM_DATA = AuditWarning(
     code="range_from_data",

@@ -45,36 +45,49 @@ silos, groups and counts, never the value of a record: they may leave the buildi
 """
 
 from fedparity.errors.base import FedparityError, InputError
-from fedparity.errors.cells import CellError, FederationError, RecordsError
-from fedparity.errors.databases import (
-    DatabaseError,
-    DatabaseNameError,
-    DatabaseUnreachableError,
-)
-from fedparity.errors.disclosure import DisclosureError, LedgerError, RuleError
-from fedparity.errors.labels import LabelError
-from fedparity.errors.messages import MessageError, SignatureError
-from fedparity.errors.numbers import (
-    GroupError,
-    GroupMismatchError,
-    MagnitudeError,
-    MassError,
-    OptionError,
-    ScoreError,
-)
-from fedparity.errors.privacy import BudgetError, PrivacyError
-from fedparity.errors.protocol import (
+from fedparity.errors.document_errors import (
     DocumentError,
     KeyFileError,
+    MessageError,
     OutputError,
     PlanError,
     PolicyError,
+    ResultError,
+    SignatureError,
 )
-from fedparity.errors.remote import AnsweredError, ApprovalError, SettingsError
-from fedparity.errors.results import ResultError
-from fedparity.errors.rosters import MissingSiloError
-from fedparity.errors.secure import RoundError, RoundStateError, SecureMessageError
-from fedparity.errors.tables import MissingExtraError, TableError
+from fedparity.errors.inputs import (
+    CellError,
+    FederationError,
+    GroupError,
+    GroupMismatchError,
+    LabelError,
+    MagnitudeError,
+    MassError,
+    OptionError,
+    RecordsError,
+    ScoreError,
+)
+from fedparity.errors.release_errors import (
+    AnsweredError,
+    ApprovalError,
+    BudgetError,
+    DisclosureError,
+    LedgerError,
+    MissingSiloError,
+    PrivacyError,
+    RoundError,
+    RoundStateError,
+    RuleError,
+    SecureMessageError,
+    SettingsError,
+)
+from fedparity.errors.table_errors import (
+    DatabaseError,
+    DatabaseNameError,
+    DatabaseUnreachableError,
+    MissingExtraError,
+    TableError,
+)
 
 __all__ = [
     "AnsweredError",

@@ -3,16 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
 
 from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
-from fedparity.federated.mixtures import grid_levels, mixture_table, observed_weights, read_cells
+from fedparity.federated.mixtures import (
+    Method,
+    grid_levels,
+    mixture_table,
+    mixtures,
+    observed_weights,
+    read_cells,
+)
 from fedparity.federated.pool import unit_masses
+from fedparity.functionals.barycenter import center
+from fedparity.functionals.cramer import cramer
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.order import weighted_sum
+from fedparity.functionals.order import check_order, weighted_sum
+from fedparity.functionals.wasserstein import distance_in_table
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.laws.law import Law
+from fedparity.laws.refinement import QuantileTable
 
-__all__ = ["Estimate", "estimate", "global_heterogeneity"]
+__all__ = [
+    "Estimate",
+    "Pair",
+    "all_step_ends",
+    "cell_quantiles",
+    "center_values",
+    "centers",
+    "estimate",
+    "global_heterogeneity",
+    "pairs",
+    "step_ends",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +92,102 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
     for widths, cdfs in federation.pool.cdfs(masses):
         value += weighted_sum(around_mean(cdfs, shares, order), widths)
     return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    r"""Distances between the mixtures of two groups: :math:`W_p`, :math:`C_p` and means."""
+
+    groups: tuple[Group, Group]
+    wasserstein: float
+    cramer: float
+    mean_gap: float
+    """Mean of the first group minus mean of the second."""
+
+
+def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, ...]:
+    """Return the distances between every two groups, in their order."""
+    method = method or Method()
+    laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
+    widths, values = mixture_table(federation, observed_weights(federation), method)
+    return tuple(
+        Pair(
+            groups=(federation.groups[i], federation.groups[j]),
+            wasserstein=distance_in_table(QuantileTable(widths, values[[i, j]]), method.order),
+            cramer=cramer(laws[i], laws[j], order=method.order),
+            mean_gap=laws[i].mean - laws[j].mean,
+        )
+        for i, j in combinations(range(len(laws)), 2)
+    )
+
+
+_COLUMNS = 1024
+_ROUNDING = 1e-12
+"""Levels computed with a trim miss the end of a step by rounding; none is this near otherwise."""
+
+
+def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
+    r"""Return the transport centre :math:`\nu_s^*` of each group across silos.
+
+    For ``order=2`` its quantile function is the mean :math:`\sum_j \pi_{j|s} Q_{j,s}(u)`, for
+    ``order=1`` the lower weighted median (paper, `eq:nu-s-star`). It is not the mixture:
+    quantiles do not commute with mixing.
+    """
+    check_order(order)
+    ends = all_step_ends(federation, np.arange(federation.levels.size))
+    values = center_values(federation, ends, order)
+    widths = np.diff(ends, prepend=0.0)
+    return {
+        group: Law(atoms=row, masses=widths)
+        for group, row in zip(federation.groups, values, strict=True)
+    }
+
+
+def center_values(federation: Federation, levels: FloatArray, order: int) -> FloatArray:
+    """Return the quantiles of each group's centre (rows) at ``levels`` (columns)."""
+    values = np.empty((len(federation.groups), levels.size))
+    for group in range(len(federation.groups)):
+        cells = np.flatnonzero(federation.group_of == group)
+        counts = federation.counts[cells]
+        shares = counts / counts.sum()
+        for start in range(0, levels.size, _COLUMNS):
+            part = slice(start, start + _COLUMNS)
+            rows = cell_quantiles(federation, cells, levels[part])
+            values[group, part] = center(rows, shares, order)
+    return values
+
+
+def cell_quantiles(
+    federation: Federation, cells: np.ndarray[tuple[int], np.dtype[np.int64]], levels: FloatArray
+) -> FloatArray:
+    """Return the step quantile functions of ``cells`` (rows) read at ``levels`` (columns)."""
+    values = np.empty((cells.size, levels.size))
+    starts = federation.offsets[cells]
+    sizes = federation.levels[cells]
+    if federation.kind == "counts":
+        for row, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+            ends = federation.step_ends[start : start + size]
+            steps = np.searchsorted(ends, levels - _ROUNDING, side="left")
+            values[row] = federation.values[start + np.minimum(steps, size - 1)]
+        return values
+    for size in np.unique(sizes):
+        same = np.flatnonzero(sizes == size)
+        steps = np.searchsorted(step_ends(int(size)), levels - _ROUNDING, side="left")
+        values[same] = federation.values[starts[same, None] + steps]
+    return values
+
+
+def all_step_ends(
+    federation: Federation, cells: np.ndarray[tuple[int], np.dtype[np.int64]]
+) -> FloatArray:
+    """Return every level at which a step of one of ``cells`` ends, in increasing order."""
+    if federation.kind == "counts":
+        owned = np.isin(np.arange(federation.levels.size), cells)
+        return np.unique(federation.step_ends[np.repeat(owned, federation.levels)])
+    sizes = np.unique(federation.levels[cells])
+    return np.unique(np.concatenate([step_ends(int(size)) for size in sizes]))
+
+
+def step_ends(levels: int) -> FloatArray:
+    r"""Return :math:`\ell/k`, where each step of a k-value quantile function ends."""
+    return np.arange(1, levels + 1) / levels

@@ -11,16 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import FederationError, GroupError, ScoreError
-from fedparity.federated.merged_counts import spread_counts
 from fedparity.federated.pool import Pool
-from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes
-from fedparity.functionals.groups import encode
+from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, spread_counts
+from fedparity.functionals.group_laws import encode
 from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
-from fedparity.sketches.defaults import DEFAULT_LEVELS, default_kind
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.kinds import DEFAULT_LEVELS, Kind, default_kind
 
 __all__ = ["Federation"]
 
@@ -261,7 +259,7 @@ class Federation:
 
         Bin means get continuous laws, cut into narrow bins, see
         :mod:`fedparity.federated.reconstruction`; merged counts are spread over the scores at which
-        they may be, see :mod:`fedparity.federated.merged_counts`; all others stay as they are.
+        they may be, see :mod:`fedparity.federated.reconstruction`; all others stay as they are.
         """
         if self.kind == "counts" and self.value_errors.any():
             return self._spread

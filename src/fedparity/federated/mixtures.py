@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
-from fedparity.federated.method import Method
 from fedparity.federated.pool import unit_masses
+from fedparity.functionals.order import Order, check_order
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.laws.refinement import QuantileTable, check_trim, common_refinement
+from fedparity.sketches.grids import check_levels
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR
 
 __all__ = [
+    "Estimator",
+    "Method",
     "grid_levels",
     "grid_widths",
     "mixture_table",
@@ -23,6 +29,41 @@ __all__ = [
     "observed_weights",
     "read_cells",
 ]
+
+Estimator: TypeAlias = Literal["grid", "exact"]
+"""``grid``: Algorithm 1 to the letter; ``exact``: the same mixtures, integrated exactly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    r"""How to measure: valid once built.
+
+    Parameters
+    ----------
+    order : 1 or 2
+        The p of :math:`W_p`, :math:`G_p` and :math:`H_p`.
+    estimator : "exact" or "grid"
+        ``exact`` integrates between the mixtures by common refinement of their cumulative masses,
+        cells of bin means being reconstructed first; ``grid`` inverts them at k midpoints (the
+        paper's Algorithm 1).
+    levels : int, optional
+        The k of the grid; the largest number of levels among the cells if absent.
+    trim : float in [0, 0.5)
+        Leave out this share of levels at both ends of :math:`G_p` (`rem:trimmed`).
+    """
+
+    order: Order = 2
+    estimator: Estimator = DEFAULT_ESTIMATOR
+    levels: int | None = None
+    trim: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_order(self.order)
+        check_trim(self.trim)
+        if self.estimator not in get_args(Estimator):
+            raise OptionError.unknown("estimator", self.estimator, get_args(Estimator))
+        if self.levels is not None:
+            check_levels(self.levels)
 
 
 def observed_weights(federation: Federation) -> npt.NDArray[Any]:

@@ -19,7 +19,7 @@ from fedparity.functionals.cramer import CDFTable
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.sorting import sort_order
-from fedparity.sketches.levels import midpoints, ranks
+from fedparity.sketches.grids import midpoints, ranks
 
 __all__ = ["Pool", "level_positions", "unit_masses"]
 

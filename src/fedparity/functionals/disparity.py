@@ -8,7 +8,7 @@ from typing import overload
 import numpy.typing as npt
 
 from fedparity.functionals.dispersion import around_center
-from fedparity.functionals.groups import laws_and_weights
+from fedparity.functionals.group_laws import laws_and_weights
 from fedparity.functionals.order import check_order, checked_power, weighted_sum
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fedparity.functionals.cramer import CDFTable, cdf_table
 from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.groups import laws_and_weights
+from fedparity.functionals.group_laws import laws_and_weights
 from fedparity.functionals.order import check_order, checked_power, weighted_sum
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group

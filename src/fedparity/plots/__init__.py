@@ -5,18 +5,14 @@ Each class draws one figure with ``from_audit(result, ax=None)``, returns an obj
 ``pip install 'fedparity[report]'``; a result that was read from JSON can be drawn like any other.
 """
 
-from fedparity.plots.attribution import AttributionDisplay
-from fedparity.plots.cell_count import CellCountDisplay
-from fedparity.plots.decomposition import DecompositionDisplay
-from fedparity.plots.display import Display
-from fedparity.plots.group_cdf import GroupCDFDisplay
+from fedparity.plots.group_curves import GroupCDFDisplay, GroupQuantileDisplay
 from fedparity.plots.group_density import GroupDensityDisplay
-from fedparity.plots.group_quantile import GroupQuantileDisplay
-from fedparity.plots.influence import InfluenceDisplay
-from fedparity.plots.local_forest import LocalForestDisplay
-from fedparity.plots.silo_sketch import SiloSketchDisplay
+from fedparity.plots.part_bars import AttributionDisplay, DecompositionDisplay
+from fedparity.plots.silo_cells import CellCountDisplay, SiloSketchDisplay
+from fedparity.plots.silo_forest import InfluenceDisplay, LocalForestDisplay
+from fedparity.plots.style import Display
 from fedparity.plots.svg import AxisBox, Drawing, drawing
-from fedparity.plots.uncertainty import UncertaintyDisplay
+from fedparity.plots.uncertainty_bars import UncertaintyDisplay
 
 __all__ = [
     "AttributionDisplay",

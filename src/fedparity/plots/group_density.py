@@ -9,12 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.auditing.result import AuditResult
-from fedparity.plots.display import WIDTH, Display, canvas
-from fedparity.plots.group_lines import Line, draw_lines, group_lines, has_steps, name_in_key
-from fedparity.plots.limits import score_limits, score_units
-from fedparity.plots.numbers import number
-from fedparity.plots.style import MUTED, dress
-from fedparity.plots.units import Units
+from fedparity.plots.group_curves import Line, draw_lines, group_lines, has_steps, name_in_key
+from fedparity.plots.style import (
+    MUTED,
+    WIDTH,
+    Display,
+    Units,
+    canvas,
+    dress,
+    score_limits,
+    score_units,
+)
+from fedparity.text import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import unicodedata
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.auditing.result import AuditResult
+from fedparity.auditing.result_parts import group_key
 from fedparity.errors import MissingExtraError
+from fedparity.laws.labels import Group
+from fedparity.text import number, span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = [
     "ACCENT",
@@ -20,11 +30,166 @@ __all__ = [
     "MUTED",
     "PAPER",
     "REVIEW",
+    "WIDTH",
+    "Display",
     "GroupStyle",
+    "Units",
+    "amount",
+    "canvas",
     "dress",
+    "group_name",
     "group_style",
+    "number",
+    "pointer",
+    "score_limits",
+    "score_units",
+    "shortened",
+    "span",
+    "span_from_zero",
     "styled",
 ]
+
+_MOST = 30
+_REFUSED = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
+"""Control characters, halves of pairs and the like: SVG cannot hold them, no font shows them."""
+
+
+def shortened(name: str, most: int = _MOST) -> str:
+    """Return a name on one line of at most ``most`` characters, cut in the middle.
+
+    The end is kept because names of a series differ there.
+
+    Examples
+    --------
+    >>> shortened("Hospital of the Holy Spirit, ward 12", 20)
+    'Hospital of…ward 12'
+    """
+    line = "".join(" " if unicodedata.category(c) in _REFUSED else c for c in name)
+    line = " ".join(line.split())
+    if len(line) <= most:
+        return line
+    tail = (most - 1) * 2 // 5
+    return f"{line[: most - 1 - tail].rstrip()}…{line[-tail:].lstrip()}"
+
+
+def group_name(group: Group, most: int = _MOST) -> str:
+    """Return a group's label as text; the parts of an intersection joined by ``&``.
+
+    Examples
+    --------
+    >>> group_name(("F", True)), group_name("A")
+    ('F & True', 'A')
+    """
+    text = " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    return shortened(text, most)
+
+
+def pointer(*path: str | int | Group) -> str:
+    """Return the JSON pointer (RFC 6901) of a place in the result, as the ``gid`` of a mark.
+
+    Examples
+    --------
+    >>> pointer("silos", 3, "n", ("F", "a/b"))
+    'at:/silos/3/n/["F","a~1b"]'
+    """
+    keys = (group_key(part) if not isinstance(part, int) else str(part) for part in path)
+    return "at:" + "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
+
+
+def score_units(result: AuditResult) -> Units:
+    """Return the units of an axis of scores."""
+    curves = [curve.quantiles for curve in result.curves.groups]
+    ends = [end for curve in curves for end in (curve[0], curve[-1])]
+    return Units.for_values([*result.plan.score_range, *ends])
+
+
+def score_limits(result: AuditResult, units: Units) -> tuple[float, float]:
+    """Return the plan's score range where the curves fill it, else where the curves are.
+
+    A public range may be far wider than the scores; a curve is then seen where it moves.
+    """
+    low, high = map(units.place, result.plan.score_range)
+    curves = [curve.quantiles for curve in result.curves.groups]
+    first = units.place(min(curve[0] for curve in curves))
+    last = units.place(max(curve[-1] for curve in curves))
+    if first == last:
+        pad = 0.05 * abs(first) or 0.05
+        return (low, high) if low < high else (first - pad, last + pad)
+    if last - first >= 0.4 * (high - low):
+        return min(low, first), max(high, last)
+    pad = 0.04 * (last - first)
+    return first - pad, last + pad
+
+
+def span_from_zero(ax: Axes, places: Iterable[float | None]) -> None:
+    """Let a horizontal axis show 0 and these places, with a little room beyond them."""
+    held = [0.0, *(place for place in places if place is not None)]
+    low, high = min(held), max(held)
+    if low == high:  # nothing but zeros: any range will do
+        high = 1.0
+    room = 0.04 * (high - low)
+    ax.set_xlim(low - room if low < 0 else 0.0, high + room if high > 0 else 0.0)
+
+
+def amount(value: float) -> str:
+    """Return a number of records; a weight is cut to three digits.
+
+    Examples
+    --------
+    >>> amount(17390), amount(1234.5)
+    ('17,390', '1,234')
+    """
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+# Powers of ten taken out of an axis, so that its numbers are short and can be drawn at all.
+#
+# Matplotlib does not draw ranges near the ends of the floats: at 1e-300 an axis collapses.
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Units:
+    """An axis in units of a power of ten.
+
+    Examples
+    --------
+    >>> units = Units.for_values([0.0, 2.5e-7])
+    >>> units.label("disparity"), units.place(2.5e-7)
+    ('disparity (×10⁻⁷)', 2.5)
+    """
+
+    exponent: int = 0
+
+    @classmethod
+    def for_values(cls, values: Iterable[float | None]) -> Units:
+        """Return the units for an axis that shows these numbers: plain ones if they are short."""
+        largest = max((abs(value) for value in values if value is not None), default=0.0)
+        if largest == 0 or 1e-3 <= largest < 1e6:
+            return cls()
+        return cls(min(max(math.floor(math.log10(largest)), -323), 308))
+
+    @property
+    def size(self) -> float:
+        """What one unit of the axis is."""
+        return 10.0**self.exponent
+
+    def place(self, value: float) -> float:
+        """Return where on the axis a number stands."""
+        return value / self.size
+
+    def places(self, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """Return where on the axis numbers stand."""
+        placed: npt.NDArray[np.float64] = np.asarray(values, dtype=np.float64) / self.size
+        return placed
+
+    def label(self, name: str) -> str:
+        """Return the name of the axis with its unit."""
+        if self.exponent == 0:
+            return name
+        return f"{name} (×10{str(self.exponent).translate(_SUPERSCRIPTS)})"
+
 
 INK: Final = "#1f2933"
 """Text and marks; an inline drawing has the color of the page's text instead."""
@@ -156,3 +321,48 @@ def _few_ticks(ax: Axes) -> None:
         locator = axis.get_major_locator()
         if isinstance(locator, AutoLocator):
             locator.set_params(nbins=6)
+
+
+WIDTH = 7.0
+"""Inches; a page shows a drawing at any size."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Display:
+    """A figure of a result: numbers of the result in their places, and nothing computed."""
+
+    ax_: Axes
+    """The axes that were drawn on."""
+    figure_: Figure
+    x_units: Units = field(default_factory=Units)
+    """What one unit of the horizontal axis stands for."""
+    y_units: Units = field(default_factory=Units)
+
+    @property
+    def axes_(self) -> tuple[Axes, ...]:
+        """All axes that were drawn on."""
+        return (self.ax_,)
+
+    def _repr_svg_(self) -> str:
+        """The figure in a notebook."""
+        from fedparity.plots.svg import drawing  # noqa: PLC0415 -- it draws displays
+
+        return drawing(self, alt=type(self).__name__, name=f"fp-{id(self):x}").svg
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+@contextmanager
+def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
+    """Yield the axes to draw on, the caller's or those of a new figure, in our style.
+
+    A new figure belongs to nobody: it is not one of pyplot's, so it is freed with its display.
+    """
+    with styled():
+        if ax is None:
+            from matplotlib.figure import Figure  # noqa: PLC0415 -- heavy
+
+            figure = Figure(figsize=(width, height), layout="constrained")
+            ax = figure.add_subplot()
+        yield ax

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from fedparity.errors import InputError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.records import Batch, Faults, Records
-from fedparity.sketches.score_grid import ScoreGrid
-from fedparity.sketches.selection.dealing import Progress, available_threads, deal
+from fedparity.sketches.selection.passes import Progress, available_threads, deal
 
 __all__ = [
     "CDFPieces",

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from fedparity.errors import BudgetError, LedgerError, RuleError
 from fedparity.errors.base import listed
-from fedparity.privacy.ledger_entry import Entry, View
+from fedparity.privacy.ledger_entries import Entry, View
 from fedparity.privacy.policy import Policy
 
 __all__ = ["allowed", "check_approvals", "earlier", "replaced", "revealed_together", "spent"]

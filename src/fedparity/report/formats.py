@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from fedparity.auditing.result import AuditResult
-from fedparity.report.extras import check_html, check_pdf
+from fedparity.documents.files import Path, refuse_existing, write_whole
+from fedparity.errors import OutputError
+from fedparity.errors.extras import check_html, check_pdf
 
-__all__ = ["FORMATS", "Format", "FormatName", "Render"]
+__all__ = [
+    "FORMATS",
+    "SUFFIXES",
+    "Format",
+    "FormatName",
+    "Render",
+    "save_report",
+]
 
 FormatName: TypeAlias = Literal["html", "markdown", "model-card", "pdf"]
 Render: TypeAlias = Callable[[AuditResult], bytes]
@@ -43,7 +53,7 @@ def _model_card(result: AuditResult) -> bytes:
 
 
 def _pdf(result: AuditResult) -> bytes:
-    from fedparity.report.one_page import pdf_report  # noqa: PLC0415 -- matplotlib, WeasyPrint
+    from fedparity.report.sheet import pdf_report  # noqa: PLC0415 -- matplotlib, WeasyPrint
 
     return pdf_report(result)
 
@@ -58,3 +68,36 @@ FORMATS: Final[Mapping[FormatName, Format]] = {
     "model-card": Format(_model_card, _nothing, is_text=True),
     "pdf": Format(_pdf, check_pdf, is_text=False),
 }
+
+
+SUFFIXES: Final[dict[str, FormatName]] = {".html": "html", ".md": "markdown", ".pdf": "pdf"}
+
+
+def save_report(result: AuditResult, path: Path, *, force: bool = False) -> str:
+    """Write a report, whole or not at all, and return its path.
+
+    Parameters
+    ----------
+    path : str or path
+        Ends in ``.html``, ``.md`` or ``.pdf``, which decides the format.
+    force : bool
+        Replace a file of this name.
+
+    Raises
+    ------
+    OutputError
+        If the ending is another, the file exists and ``force`` is not set, or it cannot be
+        written.
+    MissingExtraError
+        If the format needs a package that is not installed.
+    """
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()  # noqa: PTH122 -- pathlib takes 7 ms to import
+    if ending not in SUFFIXES:
+        raise OutputError.unknown_report(name, SUFFIXES)
+    if not force:
+        refuse_existing(name)
+    chosen = FORMATS[SUFFIXES[ending]]
+    chosen.check()
+    write_whole(name, chosen.render(result), force=force)
+    return name

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import re
+
 from fedparity.auditing.result import AuditResult
-from fedparity.report.escaping import code, plain, table
-from fedparity.report.magnitudes import READING_MAGNITUDES, magnitude_columns
-from fedparity.report.numbers import percent
-from fedparity.report.sentences.accuracy import explain_accuracy
-from fedparity.report.sentences.alone import READING_SILOS, seen_alone, summed_silos
-from fedparity.report.sentences.answers import how_certain, how_large, size
-from fedparity.report.sentences.missing import left_out, what_weakens
+from fedparity.report.sentences.answers import (
+    READING_SILOS,
+    how_certain,
+    how_large,
+    in_points,
+    points_range,
+    rates_heading,
+    reading_rates,
+    seen_alone,
+    size,
+    summed_silos,
+    two_verdicts,
+)
+from fedparity.report.sentences.caveats import (
+    does_not_prove,
+    explain_accuracy,
+    left_out,
+    reproduce_command,
+    what_weakens,
+)
 from fedparity.report.sentences.naming import counted_in
-from fedparity.report.sentences.rates import rates_heading, reading_rates
-from fedparity.report.sentences.scope import does_not_prove, reproduce_command
-from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
-from fedparity.report.sentences.sources import explain_decomposition, why
+from fedparity.report.sentences.origins import explain_decomposition, why
 from fedparity.report.tables import (
+    READING_MAGNITUDES,
     all_rates,
     group_rows,
+    magnitude_columns,
     magnitude_rows,
     measures,
     rate_heads,
@@ -25,16 +39,79 @@ from fedparity.report.tables import (
     silo_rows,
 )
 from fedparity.report.verdicts import mark_of
+from fedparity.text import percent
 
 __all__ = [
+    "code",
     "first_lines",
     "group_table",
     "magnitude_table",
     "markdown_report",
     "measure_table",
+    "plain",
     "rate_blocks",
     "silo_table",
+    "table",
 ]
+
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~&$#])")
+_START = re.compile(r"^(\d{0,9})([-+=.)])(?=[-=\s]|$)")
+"""What makes a line a list, a rule or the underline of a heading."""
+_SPLIT = "\u200b"
+"""A space of no width: forges look for mentions after Markdown's own escapes are gone."""
+_LINKS = re.compile(r"(@|#(?=\d)|(?<=:)(?=//)|(?<=www)(?=\.))", re.IGNORECASE)
+
+
+def plain(text: str) -> str:
+    r"""Return a text as one line of Markdown that shows just this text.
+
+    Examples
+    --------
+    >>> plain("a|b <b>\n*x*")
+    'a\\|b \\<b\\> \\*x\\*'
+    >>> plain("# 1 & 2 #"), plain("1. a"), plain("- a"), plain("-0.5")
+    ('\\# 1 \\& 2 \\#', '1\\. a', '\\- a', '-0.5')
+    >>> plain("@team") == "@\u200bteam"
+    True
+    """
+    line = _START.sub(r"\1\\\2", _MARKUP.sub(r"\\\1", " ".join(text.split())))
+    return _LINKS.sub(lambda found: found[0] + _SPLIT, line)
+
+
+def code(text: str) -> str:
+    """Return a text as a span of code; the fence is longer than any run of backticks in it.
+
+    Examples
+    --------
+    >>> code("sha256:ab")
+    '`sha256:ab`'
+    """
+    line = " ".join(text.split())
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{room}{line}{room}{fence}"
+
+
+def table(heading: list[str], rows: list[list[str]], sides: str) -> list[str]:
+    """Return a table of cells that are Markdown already; each column is l(eft) or r(ight).
+
+    Examples
+    --------
+    >>> table(["silo", "n"], [["a", "3"]], "lr")
+    ['| silo | n |', '|:---|---:|', '| a | 3 |']
+    """
+    rule = [{"l": ":---", "r": "---:"}[side] for side in sides]
+    return [
+        _row(heading),
+        f"|{'|'.join(rule)}|",
+        *(_row(row) for row in rows),
+    ]
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
 
 _OPEN, _SHOWN = 20, 100
 """Beyond the first the table of silos is folded; beyond the second it is cut, as comments are."""

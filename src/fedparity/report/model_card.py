@@ -6,35 +6,111 @@ are those of its template. Both are meant to be merged into a card that describe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fedparity.auditing.parts import ThresholdResult, as_json
 from fedparity.auditing.result import AuditResult
-from fedparity.report.escaping import plain
-from fedparity.report.magnitudes import READING_MAGNITUDES
+from fedparity.auditing.result_parts import ThresholdResult, as_json
+from fedparity.documents.fields import group_words
 from fedparity.report.markdown import (
     first_lines,
     group_table,
     magnitude_table,
     measure_table,
+    plain,
     rate_blocks,
 )
-from fedparity.report.sentences.accuracy import explain_laws
-from fedparity.report.sentences.alone import seen_alone
-from fedparity.report.sentences.answers import how_certain, how_large, size
-from fedparity.report.sentences.missing import what_weakens
-from fedparity.report.sentences.naming import group_words, groups_words, silos_words
-from fedparity.report.sentences.rates import rates_heading
-from fedparity.report.sentences.releases import explain_privacy
-from fedparity.report.sentences.scope import does_not_prove
-from fedparity.report.sentences.sizes import in_points
-from fedparity.report.sentences.sources import why
-from fedparity.report.tables import all_rates
+from fedparity.report.sentences.answers import (
+    how_certain,
+    how_large,
+    in_points,
+    rates_heading,
+    seen_alone,
+    size,
+)
+from fedparity.report.sentences.caveats import (
+    does_not_prove,
+    explain_laws,
+    explain_privacy,
+    what_weakens,
+)
+from fedparity.report.sentences.naming import groups_words, silos_words
+from fedparity.report.sentences.origins import why
+from fedparity.report.tables import READING_MAGNITUDES, all_rates
 from fedparity.report.verdicts import mark_of
-from fedparity.report.yaml_text import yaml_text
 
-__all__ = ["model_card_section", "model_index"]
+__all__ = [
+    "model_card_section",
+    "model_index",
+    "yaml_text",
+]
+
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def yaml_text(value: Mapping[str, Any]) -> list[str]:
+    r"""Return the lines of a document of mappings, lists, texts, numbers and nulls.
+
+    Examples
+    --------
+    >>> print(*yaml_text({"name": "Q4: #1", "values": [1e-05, None]}), sep="\n")
+    name: "Q4: #1"
+    values:
+      - 1.0e-05
+      - null
+    """
+    return list(_lines(value, ""))
+
+
+def _lines(value: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        for name, held in value.items():
+            yield from _entry(f"{indent}{name}:", held, indent)
+    else:
+        for held in value:
+            yield from _item(held, indent)
+
+
+def _entry(start: str, held: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
+    if _is_nested(held):
+        yield start
+        yield from _lines(held, f"{indent}  ")
+    else:
+        yield f"{start} {_scalar(held)}"
+
+
+def _item(held: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
+    """An item of a list: its first line starts with a dash."""
+    if not _is_nested(held):
+        yield f"{indent}- {_scalar(held)}"
+        return
+    first, *others = _lines(held, f"{indent}  ")
+    yield f"{indent}- {first.lstrip()}"
+    yield from others
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple)
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, float):
+        mantissa, exponent, power = repr(value).partition("e")
+        point = "" if "." in mantissa else ".0"  # without it YAML 1.1 reads 1e-05 as a text
+        return f"{mantissa}{point}{exponent}{power}"
+    if isinstance(value, str):
+        return "".join(map(_character, json.dumps(value, ensure_ascii=False)))
+    return json.dumps(value)
+
+
+def _character(character: str) -> str:
+    """A character, escaped where YAML would not take it or would fold it."""
+    if unicodedata.category(character) in _UNSEEN:
+        code = ord(character)
+        return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return character
 
 
 def model_card_section(result: AuditResult) -> str:

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from fedparity.auditing.result import AuditResult
-from fedparity.report.sentences.answers import size
-from fedparity.report.sentences.missing import left_out
+from fedparity.report.sentences.answers import (
+    in_points,
+    points_range,
+    rates_heading,
+    size,
+    two_verdicts,
+)
+from fedparity.report.sentences.caveats import left_out
 from fedparity.report.sentences.naming import counted_in
-from fedparity.report.sentences.rates import rates_heading
-from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
 from fedparity.report.tables import all_rates, group_rows, measures, rate_heads, rate_rows
 from fedparity.report.verdicts import mark_of
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.assessment import Verdict
-from fedparity.diagnostics.intervals import Interval
-from fedparity.report.numbers import percent, span, stated, told_apart
+from fedparity.laws.bounds import Interval
+from fedparity.text import amount, number, percent, percents, span, stated, told_apart
+from fedparity.uncertainty.assessment import Verdict
 
 __all__ = [
     "ALL",
     "ANSWERED",
+    "FORMS",
+    "NOTHING",
     "VERDICTS",
     "Mark",
     "compared_span",
@@ -22,6 +25,7 @@ __all__ = [
     "verdict_line",
     "verdict_words",
     "verdicts_differ",
+    "written",
 ]
 
 ANSWERED: Final = "Among the silos that answered"
@@ -100,3 +104,55 @@ def verdict_words(result: AuditResult) -> str:
 def verdict_line(result: AuditResult) -> str:
     """Return shape and words: ``▲ Above the review level of 0.5 points``."""
     return f"{mark_of(result).shape} {verdict_words(result)}"
+
+
+NOTHING: Final = "–"
+"""What stands where the result has no number."""
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def _ends(ends: list[float | None]) -> Interval:
+    """An interval; JSON writes an end without limit as null."""
+    lower, upper = ends
+    return Interval(-math.inf if lower is None else lower, math.inf if upper is None else upper)
+
+
+def _span(ends: list[float | None]) -> str:
+    return span(_ends(ends))
+
+
+def _percents(ends: list[float | None]) -> str:
+    return percents(_ends(ends))
+
+
+def _text(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "number": number,
+    "signed": _signed,
+    "stated": stated,
+    "percent": percent,
+    "amount": amount,
+    "span": _span,
+    "percents": _percents,
+    "text": _text,
+}
+"""Ways to write what the JSON holds, by the name that ``data-as`` gives them."""
+
+
+def written(value: Any, form: str) -> str:  # noqa: ANN401 -- JSON holds anything
+    """Return a value of the JSON as a report shows it.
+
+    Examples
+    --------
+    >>> written(0.0421053, "number"), written([0, 0.5], "span"), written(None, "number")
+    ('0.0421', '0 to 0.5', '–')
+    >>> written([0.621, None], "span")
+    '0.621 to ∞'
+    """
+    return NOTHING if value is None else FORMS[form](value)

@@ -11,19 +11,22 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.sketches.buffers import WaitingRoom
+from fedparity.sketches.grids import check_levels
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.levels import check_levels
 from fedparity.sketches.records import Batch, Faults, HeldRecords
-from fedparity.sketches.selection.asked import Asked
-from fedparity.sketches.selection.kernels import KernelName
-from fedparity.sketches.selection.means import inside_step_law
-from fedparity.sketches.selection.moments import Moments
-from fedparity.sketches.selection.readings import counted_values, weighted_values
-from fedparity.sketches.selection.resolve import Values
-from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
+from fedparity.sketches.selection.moments import Asked, Moments
+from fedparity.sketches.selection.passes import KernelName
+from fedparity.sketches.selection.resolve import (
+    CountedRuns,
+    Values,
+    WeightedRuns,
+    counted_values,
+    inside_step_law,
+    weighted_values,
+)
 from fedparity.sketches.selection.select import Census, Selected, select, where_met
-from fedparity.sketches.selection.targets import MassTargets, RankTargets
-from fedparity.sketches.waiting import WaitingRoom
+from fedparity.sketches.selection.stages import MassTargets, RankTargets
 
 __all__ = ["StreamSketch", "Summary"]
 

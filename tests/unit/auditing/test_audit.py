@@ -11,8 +11,8 @@ from tests.paper.algorithm_1 import sketch as literal_sketch
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.parts import Verdicts
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.auditing.result_parts import Verdicts
+from fedparity.documents.message_cells import SketchedCell
 
 
 def said(result, code):

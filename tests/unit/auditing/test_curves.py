@@ -8,10 +8,10 @@ from tests.audit_strategies import make_cell, make_message, make_messages, make_
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.curves import SILO_LEVELS
 from fedparity.auditing.result import AuditResult
+from fedparity.auditing.result_curves import SILO_LEVELS
+from fedparity.documents.message_cells import SketchedCell
 from fedparity.errors import ResultError
-from fedparity.protocol.sketched_cell import SketchedCell
 
 
 def of_a_table(**options):

@@ -7,13 +7,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import fedparity as fp
-from fedparity.auditing.parts import Verdicts
-from fedparity.diagnostics.noise.histograms import NoisyHistograms
-from fedparity.diagnostics.noise.rank_errors import noise_rank_errors
-from fedparity.privacy.discrete_laplace import LaplaceMechanism
+from fedparity.auditing.result_parts import Verdicts
+from fedparity.documents.json_text import schema
 from fedparity.privacy.histograms import Grid
-from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.protocol.json_schemas import schema
+from fedparity.privacy.noise import LaplaceMechanism, NoiseLaw
+from fedparity.uncertainty.noisy_assessment import noise_rank_errors
+from fedparity.uncertainty.noisy_histograms import NoisyHistograms
 
 SILOS = ["east", "north", "west"]
 

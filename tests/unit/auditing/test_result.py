@@ -11,8 +11,8 @@ from tests.audit_strategies import make_messages, make_plan, make_table
 import fedparity as fp
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
+from fedparity.documents.json_text import canonical_bytes
 from fedparity.errors import ResultError
-from fedparity.protocol.canonical import canonical_bytes
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def test_an_unknown_backend_is_refused(result):
 
 
 def test_without_a_library_for_tables_the_fix_names_the_extra(result, monkeypatch):
-    monkeypatch.setattr("fedparity.auditing.frames.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.auditing.result.find_spec", lambda _: None)
 
     with pytest.raises(ResultError, match=r"fedparity\[io\]"):
         result.to_frame("polars")

@@ -10,8 +10,8 @@ from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.beyond import Beyond
-from fedparity.auditing.parts import SetAside, Verdicts
+from fedparity.auditing.comparison import Beyond
+from fedparity.auditing.result_parts import SetAside, Verdicts
 from fedparity.cli.audit_text import audit_text
 
 GROUPS = ("A", "B", "C")

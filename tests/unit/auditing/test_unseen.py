@@ -5,8 +5,8 @@ import math
 import pytest
 from tests.audit_strategies import make_message, make_plan
 
-from fedparity.auditing.unseen import find_unseen, measured_groups, set_aside, silo_note
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.auditing.missing_records import find_unseen, measured_groups, set_aside, silo_note
+from fedparity.documents.message_cells import SketchedCell
 
 RULES = {"minimum_cell": 11, "records_per_level": 10, "rounding": 0.0}
 

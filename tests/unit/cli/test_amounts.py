@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from fedparity.cli.amounts import byte_count
+from fedparity.cli.options import byte_count
 
 OPTION = click.Option(["--memory"])
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from fedparity import AuditResult, Plan, SiloSketch
-from fedparity.cli.demo_data import hospitals
+from fedparity.cli.demo_commands import hospitals
 from fedparity.cli.main import cli
 from fedparity.privacy.ledger import Ledger
 

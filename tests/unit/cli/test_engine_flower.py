@@ -11,7 +11,7 @@ from tests.unit.cli.samples import SILOS, plan, run, table, write_table
 
 import fedparity as fp
 from fedparity.engines.flower.quiet import QUIET
-from fedparity.engines.remote.simulating import ALLOWED
+from fedparity.engines.remote.remote_silo import ALLOWED
 
 NEW = ("engine", "flower", "new")
 PREVIEW = ("engine", "flower", "preview")
@@ -242,7 +242,7 @@ def test_without_flower_the_extra_is_named(monkeypatch):
 def test_starting_a_command_imports_neither_numpy_nor_flower():
     """The process becomes another one: what it imports is imported in vain."""
     code = (
-        "import sys, fedparity.cli.engine_flower_start; "
+        "import sys, fedparity.cli.engine_commands; "
         "print(sorted({'numpy', 'flwr'} & sys.modules.keys()))"
     )
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fedparity import errors
-from fedparity.cli.exits import ExitCode, exit_code
+from fedparity.cli.main import ExitCode, exit_code
 
 EXPECTED = {
     "AnsweredError": ExitCode.REFUSED,

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.cli.samples import run, table, write_audit, write_table
 
 import fedparity as fp
+from fedparity.documents.fields import hidden_place, is_name
 from fedparity.errors.base import printable
-from fedparity.protocol.labels import hidden_place, is_name
 
 EVIL = "a\x1b[2J\x1b]0;owned\x07\u202e\x9b31m"
 SEEN = {

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_table
 
 from fedparity import SiloSketch
-from fedparity.protocol.signature import public_text, read_key, verify
+from fedparity.documents.signing import public_text, read_key, verify
 
 
 @pytest.fixture(autouse=True)

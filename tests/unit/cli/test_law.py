@@ -6,10 +6,10 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
+from fedparity.documents.policy_file import default_policy_path, read_policy
+from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
-from fedparity.protocol.policy_reading import default_policy_path, read_policy
-from fedparity.protocol.signature import generate_key, public_text, write_key
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")
 HEAD = 'schema = "fedparity/policy/1"\n'

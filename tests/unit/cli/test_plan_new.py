@@ -4,8 +4,8 @@ import pytest
 from tests.unit.cli.samples import run
 
 import fedparity as fp
-from fedparity.cli import plan_new
-from fedparity.protocol.signature import generate_key, public_text
+from fedparity.cli import plan_commands as plan_new
+from fedparity.documents.signing import generate_key, public_text
 
 NEEDED = ("--title", "Q4", "--group", "A", "--group", "B", "--range", "0", "1")
 KEY = public_text(generate_key())

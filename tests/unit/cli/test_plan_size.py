@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from fedparity import detectable_disparity, plan_size
 from fedparity.cli.main import cli
-from fedparity.cli.plan_size_text import plain
+from fedparity.cli.planning_commands import plain
 
 QUICK = ("--replicates", "40")
 STATED = {"kind": "mean", "estimator": "exact", "replicates": 40}

@@ -3,8 +3,8 @@
 import io
 import sys
 
-from fedparity.cli import progress as module
-from fedparity.cli.progress import progress_bar
+from fedparity.cli import output as module
+from fedparity.cli.output import progress_bar
 
 
 class Terminal(io.StringIO):

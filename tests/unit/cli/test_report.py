@@ -227,7 +227,7 @@ def test_outputs_are_checked_before_anything_is_measured(folder, arguments):
 @pytest.mark.usefixtures("unmeasured")
 def test_missing_packages_are_told_before_anything_is_measured(folder, monkeypatch):
     write_audit(folder)
-    monkeypatch.setattr("fedparity.report.extras.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.errors.extras.find_spec", lambda _: None)
 
     refused = run("audit", "plan.toml", "inbox", "--html", "a.html")
 

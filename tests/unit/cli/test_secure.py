@@ -10,10 +10,10 @@ import pytest
 from tests.unit.cli import samples
 from tests.unit.cli.samples import run, table
 
-from fedparity.cli.secure_mask_text import dry_run_text
-from fedparity.protocol.secure.messages import UnmaskRequest
-from fedparity.protocol.secure.reading import read_round
-from fedparity.protocol.signature import generate_key, public_text
+from fedparity.cli.secure_commands import dry_run_text
+from fedparity.documents.signing import generate_key, public_text
+from fedparity.modes.secure.round_checks import read_round
+from fedparity.modes.secure.round_messages import UnmaskRequest
 
 pytestmark = pytest.mark.usefixtures("lenient_law")
 SILOS = ("east", *samples.SILOS)

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.cli.samples import run, write_audit
 
 import fedparity as fp
-from fedparity.protocol.signature import read_key
+from fedparity.documents.signing import read_key
 
 
 @pytest.fixture(autouse=True)

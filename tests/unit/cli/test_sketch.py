@@ -7,9 +7,9 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
-from fedparity.cli.fitting import width_of
+from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.privacy.ledger import Ledger
-from fedparity.protocol.signature import generate_key, public_text, write_key
+from fedparity.text import width_of
 
 
 @pytest.fixture(autouse=True)

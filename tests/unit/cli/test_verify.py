@@ -5,10 +5,10 @@ import json
 import pytest
 from tests.unit.cli.samples import message, plan, run, write_audit
 
-from fedparity.cli.fitting import width_of
-from fedparity.cli.inspecting import inspect_message
-from fedparity.cli.verify_text import verify_text
-from fedparity.protocol.signature import generate_key, public_text, sign
+from fedparity.cli.message_files import inspect_message
+from fedparity.cli.verify_commands import verify_text
+from fedparity.documents.signing import generate_key, public_text, sign
+from fedparity.text import width_of
 
 
 @pytest.fixture(autouse=True)

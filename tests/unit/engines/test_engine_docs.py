@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from fedparity.engines.remote.exchange import Loss
+from fedparity.engines.remote.conversation import Loss
+from fedparity.engines.remote.requests import Refusal
 from fedparity.engines.remote.settings import KEYS
-from fedparity.engines.remote.wording import Refusal
 
 DOCS = Path(__file__).parents[3] / "docs"
 

@@ -19,15 +19,15 @@ from tests.engine_harness import (
 
 import fedparity as fp
 
-pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 
 from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.common.serde import recorddict_to_proto
 from tests.flower_grid import LocalGrid, run_server
 
-from fedparity.engines.flower.auditor_app import auditor_app, terms_of
+from fedparity.engines.flower.apps import auditor_app, terms_of
 from fedparity.engines.flower.quiet import QUIET, be_quiet
-from fedparity.engines.remote.terms import Terms
+from fedparity.engines.remote.conversation import Terms
 
 TABLES = some_tables()
 MARK = "SECRET-0.7131"
@@ -65,23 +65,23 @@ RAISED = {
 pytestmark = pytest.mark.usefixtures("lenient_law")
 REMOTE = "fedparity.engines.remote."
 SKETCH_PLACES = {
-    "settings": "fedparity.engines.flower.silo_app.SiloSettings.of",
-    "request": "fedparity.engines.flower.silo_app.request_of",
+    "settings": "fedparity.engines.flower.apps.SiloSettings.of",
+    "request": "fedparity.engines.flower.apps.request_of",
     "opening": REMOTE + "settings.open_records",
-    "releasing": REMOTE + "silo.release_records",
+    "releasing": REMOTE + "remote_silo.release_records",
     "ledger": "fedparity.privacy.ledger.Ledger.commit",
     "key": REMOTE + "settings.read_key",
-    "writing": "fedparity.releasing.permit.staged",
+    "writing": "fedparity.silo.permit.staged",
 }
 ROUND_PLACES = {
-    "keys": REMOTE + "silo_rounds.publish_keys",
-    "shares": REMOTE + "silo_rounds.share_secrets",
-    "counting": REMOTE + "silo_rounds.count_records",
-    "mask": REMOTE + "silo_rounds.mask",
-    "mask's ledger": REMOTE + "silo_rounds.committed_mask",
-    "consent": REMOTE + "silo_rounds.consent",
-    "unmask": REMOTE + "silo_rounds.answer_request",
-    "state": "fedparity.releasing.secure.state_file.StateFile.replace",
+    "keys": REMOTE + "remote_silo.publish_keys",
+    "shares": REMOTE + "remote_silo.share_secrets",
+    "counting": REMOTE + "remote_silo.count_records",
+    "mask": REMOTE + "remote_silo.mask",
+    "mask's ledger": REMOTE + "remote_silo.committed_mask",
+    "consent": REMOTE + "remote_silo.consent",
+    "unmask": REMOTE + "remote_silo.answer_request",
+    "state": "fedparity.modes.secure.silo_state.StateFile.replace",
 }
 MODES = {
     "plain": ({}, SKETCH_PLACES),
@@ -360,7 +360,11 @@ def test_an_environment_can_be_made_quiet_without_touching_ours(monkeypatch):
 
 @pytest.mark.parametrize(
     "statement",
-    ["import fedparity", "import fedparity.cli.main", "import fedparity.engines.remote.auditor"],
+    [
+        "import fedparity",
+        "import fedparity.cli.main",
+        "import fedparity.engines.remote.remote_audit",
+    ],
 )
 def test_flower_is_not_imported_where_it_is_not_used(statement):
     code = f"import sys; {statement}; print('flwr' in sys.modules)"

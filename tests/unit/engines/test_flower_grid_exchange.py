@@ -6,17 +6,16 @@ import pytest
 from tests.engine_harness import some_plan
 from tests.remote_exchange import Clock
 
-pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 
 from flwr.app import Error, Message
 from flwr.common.constant import ErrorCode
 from tests.flower_grid import LocalGrid
 
-from fedparity.engines.flower import grid_exchange
-from fedparity.engines.flower.grid_exchange import GridExchange
-from fedparity.engines.flower.wire import ACTION, reply_content
-from fedparity.engines.remote.exchange import Loss, Member
-from fedparity.engines.remote.wording import Reply, Request
+from fedparity.engines.flower import apps as grid_exchange
+from fedparity.engines.flower.apps import ACTION, GridExchange, reply_content
+from fedparity.engines.remote.conversation import Loss, Member
+from fedparity.engines.remote.requests import Reply, Request
 
 LocalGrid({})  # gives this process the identity that messages are stamped with
 ASKED = Request(step="sketch", plan=some_plan())

@@ -5,19 +5,19 @@ from tests.engine_harness import some_plan
 
 import fedparity as fp
 
-pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 
 from flwr.app import ArrayRecord, ConfigRecord, Error, Message, MetricRecord, RecordDict
 from tests.flower_grid import LocalGrid, travelled
 
-from fedparity.engines.flower.wire import (
+from fedparity.engines.flower.apps import (
     ACTION,
     reply_content,
     reply_of,
     request_content,
     request_of,
 )
-from fedparity.engines.remote.wording import STEPS, Refusal, Reply, Request
+from fedparity.engines.remote.requests import STEPS, Refusal, Reply, Request
 
 LocalGrid({})  # gives this process the identity that messages are stamped with
 PLAN = some_plan()

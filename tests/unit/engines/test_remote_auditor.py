@@ -9,11 +9,9 @@ from tests.remote_exchange import Clock, ScriptedExchange, silo_members
 
 import fedparity as fp
 from fedparity.engines.remote import conversation as module
-from fedparity.engines.remote.auditor import run_audit
-from fedparity.engines.remote.exchange import Loss, Member
-from fedparity.engines.remote.keeping import Folder
-from fedparity.engines.remote.terms import Terms
-from fedparity.engines.remote.wording import Refusal, Reply
+from fedparity.engines.remote.conversation import Folder, Loss, Member, Terms
+from fedparity.engines.remote.remote_audit import run_audit
+from fedparity.engines.remote.requests import Refusal, Reply
 
 PLAN = some_plan()
 REDRAWS = 20
@@ -358,7 +356,7 @@ def test_no_changed_byte_of_a_message_stops_an_audit(messages, tmp_path):
         script[next(iter(script))] = sends("aurora", wrong)
         run = Run(tmp_path / str(place), script, plan=plan, quorum=3)
         with pytest.MonkeyPatch.context() as patch:  # the audit itself is not the question
-            patch.setattr("fedparity.engines.remote.auditor.audit", _stop)
+            patch.setattr("fedparity.engines.remote.remote_audit.audit", _stop)
             with pytest.raises(StopAsyncIteration):
                 run.go()
 

@@ -4,10 +4,9 @@ import pytest
 from tests.engine_harness import some_plan, some_tables, write_csv
 from tests.unit.cli.samples import run
 
-from fedparity.engines.remote.refusing import guarded
+from fedparity.engines.remote.remote_silo import answer
+from fedparity.engines.remote.requests import Refusal, Request, guarded
 from fedparity.engines.remote.settings import SiloSettings
-from fedparity.engines.remote.silo import answer
-from fedparity.engines.remote.wording import Refusal, Request
 
 TABLE = some_tables()["aurora"]
 TOP = max(TABLE["score"])

@@ -5,8 +5,7 @@ from tests.engine_harness import some_plan
 
 import fedparity as fp
 from fedparity import errors
-from fedparity.engines.remote.refusing import guarded, refusal_of, told_on_stderr
-from fedparity.engines.remote.wording import Refusal, Request
+from fedparity.engines.remote.requests import Refusal, Request, guarded, refusal_of, told_on_stderr
 
 MARK = "SECRET-0.7131"
 

@@ -6,10 +6,10 @@ import pytest
 from tests.engine_harness import some_plan, some_tables, write_csv
 
 import fedparity as fp
+from fedparity.engines.remote.remote_silo import answer
+from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import KEYS, SiloSettings, flat_settings, reading_of
-from fedparity.engines.remote.silo import answer
-from fedparity.engines.remote.wording import Request
-from fedparity.sources.sql.database_table import DatabaseTable
+from fedparity.tables.sql.database_table import DatabaseTable
 
 DIGEST = "sha256:" + 64 * "0"
 

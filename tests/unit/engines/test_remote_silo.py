@@ -14,15 +14,16 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
-from fedparity.auditing.secure.requesting import request_for
-from fedparity.engines.remote import silo_rounds
-from fedparity.engines.remote.silo import answer
-from fedparity.engines.remote.wording import Request
-from fedparity.privacy.ledger import Entry, Ledger, now
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.secure.reading import Inbox, decode_round
-from fedparity.releasing.permit import Permit
-from fedparity.releasing.secure.state_file import StateFile
+from fedparity.documents.message import SiloSketch
+from fedparity.engines.remote import remote_silo as silo_rounds
+from fedparity.engines.remote.remote_silo import answer
+from fedparity.engines.remote.requests import Request
+from fedparity.modes.secure.round_checks import Inbox, decode_round
+from fedparity.modes.secure.round_progress import request_for
+from fedparity.modes.secure.silo_state import StateFile
+from fedparity.privacy.ledger import Ledger, now
+from fedparity.privacy.ledger_entries import Entry
+from fedparity.silo.permit import Permit
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")
 
@@ -135,7 +136,7 @@ def crash(*_, **__):
 def crashed_answer(monkeypatch, folder, plan):
     """Answer, and crash once the ledger knows of it and before the file is there."""
     with monkeypatch.context() as patch:
-        patch.setattr("fedparity.protocol.files._put", crash)
+        patch.setattr("fedparity.documents.files._put", crash)
         with pytest.raises(fp.OutputError, match="stopped"):
             answer(sketch_of(plan), settings_in(folder, plan))
 

@@ -14,16 +14,14 @@ from tests.engine_harness import (
 )
 
 import fedparity as fp
-from fedparity.engines.remote.simulated import simulated_settings
-from fedparity.engines.remote.simulating import ALLOWED
-from fedparity.protocol.signature import generate_key, public_text
+from fedparity.documents.signing import generate_key, public_text
+from fedparity.engines.remote.remote_silo import ALLOWED, simulated_settings
 
-pytest.importorskip("fedparity.engines.flower.wire", reason="fedparity[flower] is not installed")
+pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 
 from tests.flower_grid import LocalGrid, run_server
 
-from fedparity.engines.flower.auditor_app import auditor_app
-from fedparity.engines.flower.silo_app import silo_app
+from fedparity.engines.flower.apps import auditor_app, silo_app
 
 TABLES = some_tables()
 PLAN = some_plan()

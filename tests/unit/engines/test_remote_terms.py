@@ -6,7 +6,7 @@ import pytest
 from tests.engine_harness import SILOS, some_plan, some_tables, write_messages
 
 import fedparity as fp
-from fedparity.engines.remote.terms import Terms
+from fedparity.engines.remote.conversation import Terms
 
 SECURE = some_plan(privacy={"mode": "secure", "bins": 8})
 

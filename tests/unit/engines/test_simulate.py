@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.engines.pooled_reading import read_pooled
+from fedparity.documents.signing import generate_key, public_text
+from fedparity.engines.pooled_table import read_pooled
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.protocol.signature import generate_key, public_text
 
 
 def table(**columns):

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.planning.audits import EQUAL, ESTIMATORS, KINDS, labels
 
 import fedparity as fp
-from fedparity.diagnostics.planning.bounds import Bounds
+from fedparity.planning.provable import Bounds
 
 
 def bounds(**changes):

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.planning.audits import EQUAL, KINDS, fresh_audits
 
 import fedparity as fp
-from fedparity.diagnostics.planning.shapes import SHAPES
-from fedparity.diagnostics.planning.strengths import strength_at
+from fedparity.planning.detection import strength_at
+from fedparity.planning.scenario import SHAPES
 
 
 @pytest.fixture(scope="module")

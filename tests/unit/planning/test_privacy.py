@@ -5,10 +5,9 @@ import pytest
 from tests.oracles.test_dp_accuracy import METHOD, Population
 
 import fedparity as fp
-from fedparity.diagnostics.planning.private_simulation import PrivateAudit
-from fedparity.diagnostics.planning.score_laws import disparity_between
-from fedparity.diagnostics.planning.shapes import SHAPES
-from fedparity.privacy.noise_law import NoiseLaw
+from fedparity.planning.noise_cost import PrivateAudit
+from fedparity.planning.scenario import SHAPES, disparity_between
+from fedparity.privacy.noise import NoiseLaw
 
 LAWS = SHAPES["beta"].laws(2, 1.0)
 

@@ -6,8 +6,7 @@ from scipy import stats
 from tests.unit.planning.audits import EQUAL
 
 import fedparity as fp
-from fedparity.diagnostics.planning.score_laws import disparity_between, farthest_distance
-from fedparity.diagnostics.planning.shapes import SHAPES
+from fedparity.planning.scenario import SHAPES, disparity_between, farthest_distance
 
 
 def test_the_default_shape_is_a_pair_of_beta_laws():

@@ -5,10 +5,9 @@ import pytest
 from tests.unit.planning.audits import EQUAL, ESTIMATORS, KINDS, labels
 
 import fedparity as fp
-from fedparity.diagnostics.planning.readings import read_mixture, sketch_of, spread_of
-from fedparity.diagnostics.planning.shapes import SHAPES
-from fedparity.diagnostics.planning.simulation import order_statistics
-from fedparity.sketches.levels import ranks
+from fedparity.planning.scenario import SHAPES
+from fedparity.planning.simulation import order_statistics, read_mixture, sketch_of, spread_of
+from fedparity.sketches.grids import ranks
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

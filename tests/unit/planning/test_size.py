@@ -8,7 +8,7 @@ import pytest
 from tests.unit.planning.audits import KINDS, fresh_audits, labels
 
 import fedparity as fp
-from fedparity.diagnostics.planning.shapes import SHAPES
+from fedparity.planning.scenario import SHAPES
 
 PAPER = {"kind": "quantile", "estimator": "grid"}
 """What the paper proposes."""

@@ -10,7 +10,7 @@ from tests.audit_strategies import make_cell, make_message, make_plan
 
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.documents.message_cells import SketchedCell
 
 HARD_NAME = "名前 <script>alert('$x_1$ & \"y\"')</script> " + "long " * 25
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from tests.unit.plots.results import make_equal, make_result, make_summed
 
+from fedparity import text as report_numbers
 from fedparity.plots import (
     AttributionDisplay,
     CellCountDisplay,
@@ -17,12 +18,9 @@ from fedparity.plots import (
     LocalForestDisplay,
     UncertaintyDisplay,
 )
-from fedparity.plots.labels import shortened
-from fedparity.plots.numbers import number, span
-from fedparity.plots.silo_rows import silo_rows
-from fedparity.plots.style import group_style
-from fedparity.plots.units import Units
-from fedparity.report import numbers as report_numbers
+from fedparity.plots.silo_forest import silo_rows
+from fedparity.plots.style import Units, group_style, shortened
+from fedparity.text import number, span
 
 
 def marks(display):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedparity.plots.placing import free_spots
+from fedparity.plots.group_curves import free_spots
 
 increasing = st.lists(st.floats(0, 1), min_size=2, max_size=30).map(
     lambda values: (np.sort(values), np.linspace(0, 1, len(values)))

@@ -10,7 +10,7 @@ from tests.unit.plots.results import SHAPES, make_result
 from tests.unit.plots.test_every_display import DISPLAYS, named
 
 from fedparity.plots import GroupCDFDisplay, LocalForestDisplay, drawing
-from fedparity.plots.svg_paths import circle_radius, short_number, short_path
+from fedparity.plots.svg import circle_radius, short_number, short_path
 
 SVG = "{http://www.w3.org/2000/svg}"
 

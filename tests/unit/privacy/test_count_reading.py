@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from fedparity.privacy.count_reading import read_counts
+from fedparity.privacy.count_merging import merge_counts, read_counts
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.merging import merge_counts
 
 POINTS = np.arange(1.0, 11.0)
 RULES = [

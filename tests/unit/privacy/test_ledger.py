@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import fedparity as fp
-from fedparity.privacy import locking
-from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, now
-from fedparity.privacy.ledger_entry import line_digest
+from fedparity.privacy import ledger as locking
+from fedparity.privacy.ledger import Ledger, default_ledger_path, now
+from fedparity.privacy.ledger_entries import Entry, line_digest
 from fedparity.privacy.ledger_rules import allowed
 from fedparity.privacy.policy import Policy
 

@@ -6,15 +6,15 @@ from itertools import combinations, pairwise, product
 import numpy as np
 import pytest
 
-from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.merging import (
+from fedparity.privacy.count_merging import (
     counted_sizes,
+    counts_above,
     merge_counts,
     merged_ends,
     merged_runs,
     run_minimum,
 )
-from fedparity.privacy.threshold_counts import counts_above
+from fedparity.privacy.disclosure import Disclosure
 
 DECILES = np.arange(1.0, 11.0)
 

@@ -6,11 +6,16 @@ import pytest
 from scipy.stats import beta, chisquare, nbinom
 
 import fedparity as fp
-from fedparity.privacy import discrete_laplace, polya
-from fedparity.privacy.discrete_laplace import LaplaceMechanism, laplace_mechanism, noisy_counts
+from fedparity.privacy import noise as discrete_laplace
+from fedparity.privacy import noise as polya
 from fedparity.privacy.histograms import Grid
-from fedparity.privacy.noise_law import NoiseLaw
-from fedparity.privacy.polya import polya_differences
+from fedparity.privacy.noise import (
+    LaplaceMechanism,
+    NoiseLaw,
+    laplace_mechanism,
+    noisy_counts,
+    polya_differences,
+)
 
 CALLS = 60_000
 ALPHA = 1e-4

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.diagnostics.grid_certificate import certify_grid
-from fedparity.privacy.bin_rule import bins_of_points
 from fedparity.privacy.histograms import Grid, grid_counts, grid_quantiles
+from fedparity.privacy.noise import bins_of_points
 from fedparity.sketches.records import ArrayRecords
+from fedparity.uncertainty.certificate import certify_grid
 
 DECILES = Grid.of_points(np.arange(1.0, 11.0))
 

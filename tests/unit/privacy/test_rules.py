@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.privacy.coarsening import allowed_levels, smallest_cell
-from fedparity.privacy.complementary import complementary_cells
-from fedparity.privacy.decisions import decide
-from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.disclosure import (
+    Disclosure,
+    allowed_levels,
+    complementary_cells,
+    decide,
+    smallest_cell,
+)
 from fedparity.privacy.rounding import (
     round_to_points,
     round_values,
@@ -20,7 +23,7 @@ from fedparity.privacy.rounding import (
     score_points,
     whole_steps,
 )
-from fedparity.sketches.levels import ranks
+from fedparity.sketches.grids import ranks
 
 BAD_RULES = [
     {"minimum_cell": 0},

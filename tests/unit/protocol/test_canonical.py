@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
+from fedparity.documents.json_text import canonical_bytes, number_text
 from fedparity.errors import DocumentError
-from fedparity.protocol.canonical import canonical_bytes, number_text
 
 APPENDIX_B = {
     "0000000000000000": "0",

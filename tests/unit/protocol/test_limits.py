@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import fedparity as fp
-from fedparity.protocol.files import read_bounded, write_whole
+from fedparity.documents.files import read_bounded, write_whole
 
 GIGABYTE = 2**30
 MEASURE = """

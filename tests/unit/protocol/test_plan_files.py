@@ -7,7 +7,7 @@ import pytest
 from tests.unit.protocol.samples import plan
 
 import fedparity as fp
-from fedparity.protocol.toml_text import key_lines
+from fedparity.documents.toml_text import key_lines
 
 GOOD = """\
 schema = "fedparity/plan/1"

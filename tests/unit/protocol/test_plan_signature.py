@@ -3,8 +3,13 @@
 import pytest
 
 import fedparity as fp
-from fedparity.protocol.plan_signature import check_plan_signature, sign_plan, signed_text
-from fedparity.protocol.signature import generate_key, public_text
+from fedparity.documents.signing import (
+    check_plan_signature,
+    generate_key,
+    public_text,
+    sign_plan,
+    signed_text,
+)
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")
 KEY = f"{'A' * 42}w="

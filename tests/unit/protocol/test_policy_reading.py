@@ -3,13 +3,13 @@
 import pytest
 
 import fedparity as fp
-from fedparity.privacy.policy import RULES, Policy
-from fedparity.protocol.policy_reading import (
+from fedparity.documents.policy_file import (
     default_policy_path,
     find_policy,
     policy_from_toml,
     read_policy,
 )
+from fedparity.privacy.policy import RULES, Policy
 
 HEAD = 'schema = "fedparity/policy/1"\n'
 KEY = f"{'A' * 42}w="

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.protocol.samples import cell, message, plan
 
 import fedparity as fp
-from fedparity.protocol.signature import (
+from fedparity.documents.signing import (
     generate_key,
     public_text,
     read_key,
@@ -144,7 +144,7 @@ def test_without_the_package_it_says_what_to_install():
     code = (
         "import sys; sys.modules['cryptography'] = None\n"
         "import fedparity\n"
-        "from fedparity.protocol.signature import generate_key\n"
+        "from fedparity.documents.signing import generate_key\n"
         "try: generate_key()\n"
         "except fedparity.FedparityError as error: print(error)\n"
     )

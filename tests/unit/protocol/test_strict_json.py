@@ -2,9 +2,9 @@
 
 import pytest
 
+from fedparity.documents import json_text as strict_json
+from fedparity.documents.json_text import decode_object
 from fedparity.errors import DocumentError, MessageError
-from fedparity.protocol import strict_json
-from fedparity.protocol.strict_json import decode_object
 
 REFUSED = {
     "a field twice": (b'{"a": 1, "b": {"c": 1, "c": 2}}', "'c' twice"),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.privacy.discrete_laplace import LaplaceMechanism
-from fedparity.releasing.release import prepare, preview
+from fedparity.privacy.noise import LaplaceMechanism
+from fedparity.silo.release import prepare, preview
 
 
 def asked(**changes):

@@ -7,7 +7,7 @@ import fedparity as fp
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.ledger_rules import revealed_together
 from fedparity.privacy.policy import Policy
-from fedparity.releasing.permit import Permit, plan_view
+from fedparity.silo.permit import Permit, plan_view
 
 SEX = ("A", "B")
 SEX_AGE = (("A", "<90"), ("A", "90+"), ("B", "<90"), ("B", "90+"))

@@ -17,10 +17,9 @@ from tests.report_results import (
 )
 
 from fedparity.auditing.result import AuditResult
-from fedparity.report.escaping import code, plain
-from fedparity.report.markdown import markdown_report
-from fedparity.report.numbers import number, percent, percents, span
-from fedparity.report.sentences.sizes import in_points, points_range
+from fedparity.report.markdown import code, markdown_report, plain
+from fedparity.report.sentences.answers import in_points, points_range
+from fedparity.text import number, percent, percents, span
 
 HOSTILE = [
     "a|b",

@@ -13,8 +13,7 @@ from tests.report_results import (
     summed_result,
 )
 
-from fedparity.report.model_card import model_card_section
-from fedparity.report.yaml_text import yaml_text
+from fedparity.report.model_card import model_card_section, yaml_text
 
 SCALARS = st.one_of(
     st.none(),

@@ -11,8 +11,8 @@ from tests.tiers import count
 
 from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_text import audit_text
+from fedparity.documents.json_text import decode_object
 from fedparity.errors import FedparityError, ResultError
-from fedparity.protocol.strict_json import decode_object
 from fedparity.report.formats import FORMATS
 from fedparity.report.notebook import notebook_html
 

@@ -14,10 +14,10 @@ from tests.report_results import (
 )
 
 from fedparity.report.notebook import notebook_html
-from fedparity.report.numbers import number, percents
-from fedparity.report.sentences.missing import left_out
-from fedparity.report.sentences.sizes import points_range, two_verdicts
+from fedparity.report.sentences.answers import points_range, two_verdicts
+from fedparity.report.sentences.caveats import left_out
 from fedparity.report.verdicts import VERDICTS
+from fedparity.text import number, percents
 
 
 class Page(HTMLParser):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from fedparity.cli import fitting
-from fedparity.diagnostics.intervals import Interval
-from fedparity.report import numbers
-from fedparity.report.numbers import amount, number, percent, span, stated, told_apart
+from fedparity import text as fitting
+from fedparity import text as numbers
+from fedparity.laws.bounds import Interval
+from fedparity.text import amount, number, percent, span, stated, told_apart
 
 
 @pytest.mark.parametrize(

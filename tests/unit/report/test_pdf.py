@@ -21,15 +21,12 @@ from tests.report_results import (
 )
 
 from fedparity.auditing.result import AuditResult
-from fedparity.errors import MissingExtraError
-from fedparity.report import extras
-from fedparity.report.numbers import percents
-from fedparity.report.one_page import pdf_report
-from fedparity.report.sentences.missing import left_out
-from fedparity.report.sentences.sizes import in_points, points_range, two_verdicts
-from fedparity.report.sheet.document import Room, sheet_html
-from fedparity.report.sheet.figures import SheetFigure
+from fedparity.errors import MissingExtraError, extras
+from fedparity.report.sentences.answers import in_points, points_range, two_verdicts
+from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sheet import Room, SheetFigure, pdf_report, sheet_html
 from fedparity.report.verdicts import VERDICTS
+from fedparity.text import percents
 
 
 def _weasyprint_works():

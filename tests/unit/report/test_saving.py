@@ -5,8 +5,7 @@ import importlib.util
 import pytest
 from tests.report_results import plain_result
 
-from fedparity.errors import MissingExtraError, OutputError
-from fedparity.report import extras
+from fedparity.errors import MissingExtraError, OutputError, extras
 from fedparity.report.markdown import markdown_report
 
 

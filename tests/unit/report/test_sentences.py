@@ -20,12 +20,12 @@ from tests.report_results import (
 
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.diagnostics.warning import AuditWarning
-from fedparity.protocol.sketched_cell import SketchedCell
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.message_cells import SketchedCell
 from fedparity.report import sentences
-from fedparity.report.numbers import number
 from fedparity.report.sentences.naming import is_weighted
-from fedparity.report.sentences.sources import LIMITS_OF_TERMS
+from fedparity.report.sentences.origins import LIMITS_OF_TERMS
+from fedparity.text import number
 
 
 def silos_seen(result, *found):

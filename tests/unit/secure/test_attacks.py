@@ -6,22 +6,21 @@ from scipy.stats import binomtest
 from tests.secure_rounds import Rounds
 
 import fedparity as fp
-from fedparity.auditing.secure.opening import open_sum
+from fedparity.documents.signing import generate_key, public_text
 from fedparity.errors import RoundError
-from fedparity.privacy.masking.masks import masked
-from fedparity.privacy.masking.shamir import join
-from fedparity.protocol.secure.bindings import own_stream, pair_stream
-from fedparity.protocol.secure.layout import Layout
-from fedparity.protocol.secure.messages import (
+from fedparity.modes.secure.layout import Layout
+from fedparity.modes.secure.masking import masked
+from fedparity.modes.secure.round_checks import KeySet, ShareSet, own_stream, pair_stream
+from fedparity.modes.secure.round_messages import (
     MaskedVector,
     SecureKeys,
     SecureShares,
     UnmaskRequest,
 )
-from fedparity.protocol.secure.sets import KeySet, ShareSet
-from fedparity.protocol.signature import generate_key, public_text
-from fedparity.releasing.secure.answering import answer_request, consent
-from fedparity.releasing.secure.numbers import SiloNumbers, silo_vector
+from fedparity.modes.secure.round_progress import open_sum
+from fedparity.modes.secure.shamir import join
+from fedparity.modes.secure.silo_steps import answer_request, consent
+from fedparity.silo.secure_release import SiloNumbers, silo_vector
 from fedparity.version import SOFTWARE
 
 BINS = 128

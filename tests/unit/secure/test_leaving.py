@@ -4,9 +4,10 @@ import pytest
 from tests.secure_rounds import Rounds, secure_plan, signing_keys, some_vectors
 
 import fedparity as fp
-from fedparity.privacy.ledger import Entry, Ledger, now
-from fedparity.releasing.permit import Permit
-from fedparity.releasing.secure.leaving import write_masked
+from fedparity.privacy.ledger import Ledger, now
+from fedparity.privacy.ledger_entries import Entry
+from fedparity.silo.permit import Permit
+from fedparity.silo.secure_release import write_masked
 
 NOISY = {"mode": "secure+dp", "epsilon": 1.0, "bins": 2}
 

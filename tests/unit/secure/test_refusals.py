@@ -6,11 +6,12 @@ import pytest
 from tests.secure_rounds import Rounds, answered, secure_plan, signing_keys, some_vectors
 
 import fedparity as fp
-from fedparity.auditing.secure.opening import open_sum
+from fedparity.documents.signing import generate_key, sign
 from fedparity.errors import RoundError, SecureMessageError
-from fedparity.privacy.masking.agreement import public_key
-from fedparity.protocol.secure.checks import check_round
-from fedparity.protocol.secure.messages import (
+from fedparity.modes.secure import silo_steps as steps
+from fedparity.modes.secure.masking import public_key
+from fedparity.modes.secure.round_checks import Inbox, check_round
+from fedparity.modes.secure.round_messages import (
     MaskedVector,
     SealedShares,
     SecureConsent,
@@ -19,9 +20,7 @@ from fedparity.protocol.secure.messages import (
     UnmaskAnswer,
     UnmaskRequest,
 )
-from fedparity.protocol.secure.reading import Inbox
-from fedparity.protocol.signature import generate_key, sign
-from fedparity.releasing.secure import steps
+from fedparity.modes.secure.round_progress import open_sum
 
 PLAN = secure_plan(4)
 VECTORS = some_vectors(PLAN)

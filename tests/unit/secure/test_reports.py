@@ -9,7 +9,7 @@ from tests.oracles.test_secure_audit import plan_of, secure_audit, tables
 
 import fedparity as fp
 from fedparity.cli.audit_text import audit_text
-from fedparity.protocol.json_schemas import schema
+from fedparity.documents.json_text import schema
 from fedparity.report.model_card import model_card_section, model_index
 
 SPLIT = {"mode": "secure+dp", "epsilon": 1.0, "bins": 16, "dose": "split"}

@@ -5,7 +5,7 @@ import pytest
 from tests.secure_rounds import signing_keys
 
 import fedparity as fp
-from fedparity.protocol.signature import public_text
+from fedparity.documents.signing import public_text
 
 SILOS = ("aurora", "bayside", "cedar", "dune")
 

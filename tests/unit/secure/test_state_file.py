@@ -8,8 +8,7 @@ import pytest
 from tests.secure_rounds import Rounds, secure_plan, some_vectors
 
 import fedparity as fp
-from fedparity.releasing.secure.state import RoundState
-from fedparity.releasing.secure.state_file import StateFile
+from fedparity.modes.secure.silo_state import RoundState, StateFile
 
 PLAN = secure_plan(3)
 

@@ -8,11 +8,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from tests.secure_rounds import Rounds, secure_plan
 
 import fedparity as fp
+from fedparity.documents.fields import is_weak
+from fedparity.documents.signing import generate_key, public_text
 from fedparity.errors import SecureMessageError
-from fedparity.protocol.secure.reading import Inbox
-from fedparity.protocol.signature import generate_key, public_text
-from fedparity.protocol.weak_keys import is_weak
-from fedparity.releasing.secure import steps
+from fedparity.modes.secure import silo_steps as steps
+from fedparity.modes.secure.round_checks import Inbox
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
-from fedparity.sources.native import as_column
-from fedparity.sources.opening import open_records
+from fedparity.tables.column_types import as_column
+from fedparity.tables.opening import open_records
 
 SCORES = [0.1, 2.0, -3.5]
 DECIMALS = [Decimal("0.10"), None, Decimal("-12.345")]

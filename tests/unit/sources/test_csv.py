@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
-from fedparity.sources import csv_bytes
-from fedparity.sources.arrow_csv import parsed_by_arrow
-from fedparity.sources.delimited import DelimitedTable
-from fedparity.sources.plain_csv import PlainCsvTable
-from fedparity.sources.table import Selection
-from fedparity.sources.where import Condition
+from fedparity.tables import csv_files as csv_bytes
+from fedparity.tables.csv_files import DelimitedTable, PlainCsvTable, parsed_by_arrow
+from fedparity.tables.table import Condition, Selection
 
 
 class PolarsTable(DelimitedTable):

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import fedparity as fp
-from fedparity.sources.opening import open_records, open_table
-from fedparity.sources.table import Selection
+from fedparity.tables.opening import open_records, open_table
+from fedparity.tables.table import Selection
 
 FRAME = pd.DataFrame({"z": [0.1, 0.2, 0.3, 0.4], "g": ["a", "b", "a", "b"], "name": "secret"})
 WANTED = Selection(numbers=("z",), labels=("g",))

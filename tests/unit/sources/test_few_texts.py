@@ -12,10 +12,8 @@ pl = pytest.importorskip("polars")
 pytest.importorskip("numba")
 
 import fedparity.sketches.selection.numba_kernel  # noqa: E402, F401 -- the loops need it loaded
-from fedparity.sources.arrow_column import ArrowColumn  # noqa: E402
-from fedparity.sources.few_texts import few_labels  # noqa: E402
-from fedparity.sources.pandas_column import PandasColumn  # noqa: E402
-from fedparity.sources.polars_column import PolarsColumn  # noqa: E402
+from fedparity.tables.column_types import ArrowColumn, PandasColumn, PolarsColumn  # noqa: E402
+from fedparity.tables.columns import few_labels  # noqa: E402
 
 KINDS = [pa.string(), pa.large_string(), pa.string_view()]
 

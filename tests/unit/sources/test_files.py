@@ -11,9 +11,10 @@ import pytest
 from tests.contracts.table_sources import collect, scan
 
 import fedparity as fp
-from fedparity.sources import parquet, pruning
-from fedparity.sources.opening import open_records, open_table
-from fedparity.sources.where import Condition
+from fedparity.tables import columnar_files as parquet
+from fedparity.tables import columnar_files as pruning
+from fedparity.tables.opening import open_records, open_table
+from fedparity.tables.table import Condition
 
 
 def table(rows=1000, seed=0):

@@ -8,10 +8,9 @@ from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
 from fedparity.sketches.records import Faults
-from fedparity.sources.columns import Labels
-from fedparity.sources.intersections import intersect
-from fedparity.sources.labels import Discovery, Listing, encode
-from fedparity.sources.opening import open_records
+from fedparity.tables.columns import Labels
+from fedparity.tables.groups import Discovery, Listing, encode, intersect
+from fedparity.tables.opening import open_records
 
 
 def coded(scheme, *columns, keep=None):

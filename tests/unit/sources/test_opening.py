@@ -17,7 +17,7 @@ from tests.contracts.table_sources import collect, read, scan
 
 import fedparity as fp
 from fedparity.sketches.records import Faults, Records
-from fedparity.sources.opening import open_records, open_table
+from fedparity.tables.opening import open_records, open_table
 
 TABLE = {"z": [0.1, 0.2, 0.3], "g": ["a", "b", "a"], "w": [1.0, 0.0, 2.5]}
 
@@ -219,7 +219,7 @@ CORE_ONLY = """
     import sys
     for name in ("polars", "pyarrow", "pandas", "numba", "scipy"):
         sys.modules[name] = None
-    from fedparity.sources.opening import open_records
+    from fedparity.tables.opening import open_records
     for data in (sys.argv[1], {"z": [0.5, 0.25], "g": ["a", "b"]}):
         records = open_records(data, score="z", group="g", groups=("a", "b"))
         print(*(task().scores.tolist() for task in records.batches()))
@@ -242,7 +242,7 @@ def test_the_core_alone_reads_arrays_and_compressed_csv(tmp_path):
 
 def test_opening_a_table_of_arrays_imports_no_frame_library():
     code = (
-        "import sys; from fedparity.sources.opening import open_records as o;"
+        "import sys; from fedparity.tables.opening import open_records as o;"
         "list(o({'z': [1.0], 'g': ['a']}, score='z', group='g', groups=None).batches());"
         "print(*sys.modules)"
     )

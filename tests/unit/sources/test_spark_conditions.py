@@ -7,9 +7,9 @@ from tests import sparks
 from tests.contracts.table_sources import arrow, table_rows
 
 import fedparity as fp
-from fedparity.sources.arrow_column import ArrowColumn
-from fedparity.sources.spark.conditions import spark_condition
-from fedparity.sources.where import Condition
+from fedparity.tables.column_types import ArrowColumn
+from fedparity.tables.spark.spark_sql import spark_condition
+from fedparity.tables.table import Condition
 
 TYPES = {
     "id": "long", "z": "double", "race": "string", "sex": "string", "smoker": "boolean",

@@ -11,11 +11,11 @@ from tests.oracles.exact_sketch import exact_above, exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.releasing.release import prepare
-from fedparity.sources.opening import open_records
-from fedparity.sources.spark import ranks
-from fedparity.sources.spark.cells import MOST_DEPTH
-from fedparity.sources.spark.table import SparkTable
+from fedparity.silo.release import prepare
+from fedparity.tables.opening import open_records
+from fedparity.tables.spark import spark_ranks as ranks
+from fedparity.tables.spark.spark_sql import MOST_DEPTH
+from fedparity.tables.spark.spark_table import SparkTable
 
 KINDS = ("quantile", "mean")
 pytestmark = pytest.mark.spark
@@ -500,7 +500,7 @@ def test_simulate_discovers_groups_and_silos_in_a_frame():
 
 def test_floats_are_given_to_spark_to_the_last_bit():
     made = sparks.session()
-    from fedparity.sources.spark.literals import double  # noqa: PLC0415
+    from fedparity.tables.spark.spark_sql import double  # noqa: PLC0415
 
     values = [0.1, -1 / 3, 5e-324, 1.7976931348623157e308, 2.0**-1022, 1e22, 123456789.123456789]
     found = made.sql(f"SELECT {', '.join(map(double, values))}").collect()[0]

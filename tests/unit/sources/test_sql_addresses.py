@@ -3,9 +3,9 @@
 import pytest
 
 import fedparity as fp
-from fedparity.sources.opening import open_table
-from fedparity.sources.sql.addresses import Address, is_address
-from fedparity.sources.sql.names import name_parts, quoted
+from fedparity.tables.opening import open_table
+from fedparity.tables.sql.addresses import Address, is_address
+from fedparity.tables.sql.statements import name_parts, quoted
 
 SECRETS = [
     "postgresql://ann:tiger@db/clinic",

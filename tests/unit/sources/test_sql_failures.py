@@ -16,7 +16,7 @@ from tests.databases import (
 
 import fedparity as fp
 from fedparity.errors import MissingExtraError
-from fedparity.sources.opening import open_records, open_table
+from fedparity.tables.opening import open_records, open_table
 
 ROWS = table_rows(20, seed=3)
 URLS = {

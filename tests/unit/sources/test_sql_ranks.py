@@ -10,9 +10,9 @@ from tests.oracles.exact_sketch import exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.releasing.release import prepare
-from fedparity.sketches.levels import ranks
-from fedparity.sources.opening import open_records
+from fedparity.silo.release import prepare
+from fedparity.sketches.grids import ranks
+from fedparity.tables.opening import open_records
 
 DRIVERS = {"ADBC": by_adbc, "psycopg": by_psycopg}
 pytestmark = pytest.mark.database

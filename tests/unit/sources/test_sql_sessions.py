@@ -26,12 +26,12 @@ from tests.databases import (
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.releasing.measuring import Effort
-from fedparity.releasing.release import prepare
-from fedparity.sources.opening import open_records, open_table
-from fedparity.sources.sql.addresses import Address
-from fedparity.sources.sql.connecting import connect
-from fedparity.sources.table import Selection
+from fedparity.silo.measurement import Effort
+from fedparity.silo.release import prepare
+from fedparity.tables.opening import open_records, open_table
+from fedparity.tables.sql.addresses import Address
+from fedparity.tables.sql.drivers import connect
+from fedparity.tables.table import Selection
 
 SERVERS = {"ADBC": by_adbc, "psycopg": by_psycopg, "MariaDB": by_pymysql}
 ROWS = table_rows(50, seed=11)
@@ -120,7 +120,7 @@ def test_a_session_takes_one_statement(tmp_path):
 @pytest.mark.parametrize("make", SERVERS.values(), ids=SERVERS)
 def test_a_scan_that_was_given_up_is_closed_before_the_next(make, monkeypatch):
     """It must not be left to the collector, which may run inside the driver's own lock."""
-    monkeypatch.setattr("fedparity.sources.sql.alchemy_session.CHUNK_ROWS", 10)
+    monkeypatch.setattr("fedparity.tables.sql.drivers.CHUNK_ROWS", 10)
     records = records_of(make(ROWS))
     given_up = records.batches()
     next(given_up)()

@@ -3,7 +3,7 @@
 import pytest
 
 import fedparity as fp
-from fedparity.sources.sql.statements import gives_the_same_rows_again, single_query
+from fedparity.tables.sql.statements import gives_the_same_rows_again, single_query
 
 READS = [
     "SELECT a FROM t",

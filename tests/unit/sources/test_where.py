@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 import fedparity as fp
-from fedparity.sources.native import as_column
-from fedparity.sources.where import Condition
+from fedparity.tables.column_types import as_column
+from fedparity.tables.table import Condition
 
 COLUMNS = {
     "age": [17, 18, None, 70],

@@ -7,12 +7,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from fedparity.documents.files import FileNames, write_whole
+from fedparity.documents.plan import Plan
+from fedparity.engines.remote.conversation import Terms
 from fedparity.engines.remote.settings import KEYS
-from fedparity.engines.remote.terms import Terms
 from fedparity.errors import OutputError
-from fedparity.protocol.file_names import FileNames
-from fedparity.protocol.files import write_whole
-from fedparity.protocol.plan import Plan
 from fedparity.version import __version__
 
 __all__ = ["AppFolder"]
@@ -21,13 +20,13 @@ _AUDITOR = '''"""The auditor's side: runs beside the SuperLink."""
 
 from pathlib import Path
 
-from fedparity.engines.flower.auditor_app import auditor_app
+from fedparity.engines.flower.apps import auditor_app
 
 app = auditor_app(Path(__file__).with_name("plan.toml"))
 '''
 _SILO = '''"""The silo's side: runs beside each SuperNode, with the fedparity that is installed there."""
 
-from fedparity.engines.flower.silo_app import silo_app
+from fedparity.engines.flower.apps import silo_app
 
 app = silo_app()
 '''

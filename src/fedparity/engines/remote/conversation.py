@@ -2,24 +2,262 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
 from time import monotonic, sleep
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
-from fedparity.engines.remote.exchange import Answer, Exchange, Loss, Member
-from fedparity.engines.remote.keeping import Folder
-from fedparity.engines.remote.record import Record
-from fedparity.engines.remote.terms import Terms
-from fedparity.engines.remote.wording import Reply, Request, Step
-from fedparity.errors import DocumentError, MessageError, MissingSiloError
+from fedparity.auditing.result import AuditResult
+from fedparity.documents.files import FileNames, write_whole
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.engines.remote.requests import Reply, Request, Step
+from fedparity.errors import (
+    DocumentError,
+    MessageError,
+    MissingSiloError,
+    OptionError,
+    OutputError,
+)
 from fedparity.errors.base import listed
-from fedparity.protocol.message import SiloSketch
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.secure.round_message import SiloRoundMessage
+from fedparity.modes.secure.round_checks import threshold_of
+from fedparity.modes.secure.round_messages import SiloRoundMessage
+from fedparity.uncertainty.checks import check_confidence
+from fedparity.version import SOFTWARE
 
-__all__ = ["Conversation"]
+__all__ = [
+    "Answer",
+    "Conversation",
+    "Exchange",
+    "Folder",
+    "Loss",
+    "Member",
+    "Record",
+    "Terms",
+]
+
+
+class Loss(StrEnum):
+    """Why nothing came from a silo that was asked, as far as the engine can tell."""
+
+    SILENT = "no answer in time"
+    NOT_STARTED = "its app could not be started"
+    CRASHED = "its process failed"
+    UNREACHABLE = "could not be reached"
+    GARBLED = "an answer that is none"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A node that is connected."""
+
+    node: str
+    """How the engine calls it."""
+    name: str | None = None
+    """The name under which its key was registered, if the engine knows one."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came from a member, or why nothing did."""
+
+    member: Member
+    came: Reply | Loss
+
+
+class Exchange(Protocol):
+    """The network of an engine."""
+
+    def members(self) -> Sequence[Member]:
+        """Return who is connected now."""
+        ...  # pragma: no cover
+
+    def ask(self, requests: Mapping[Member, Request], seconds: float) -> Iterator[Answer | None]:
+        """Ask several members at once, and yield exactly one answer for each.
+
+        Answers are yielded as they come, and None every now and then while nothing does; after
+        ``seconds`` those that did not come are yielded as silent. An answer belongs to the member
+        whose request it answers, whatever it says of itself.
+        """
+        ...  # pragma: no cover
+
+
+_FEWEST = 20
+"""Redraws of the bootstrap, as :func:`fedparity.assess` demands."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """How silos are waited for, and how their messages are audited.
+
+    Parameters
+    ----------
+    quorum : int, optional
+        Silos without which there is no result; all of the plan's if absent.
+    wait : float
+        Seconds in which silos may connect before they are asked.
+    limit : float
+        Seconds in which they have to answer, for each round.
+    confidence, seed, redraws
+        As in :func:`fedparity.audit`.
+    """
+
+    quorum: int | None = None
+    wait: float = 60.0
+    limit: float = 600.0
+    confidence: float = 0.95
+    seed: int = 0
+    redraws: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("wait", 0.0), ("limit", 1.0)):
+            if not least <= getattr(self, name) <= 1e6:
+                raise OptionError(
+                    f"{name} must be a number of seconds of at least {least:g}.",
+                    fix=f"set {name} in the configuration of the run.",
+                )
+        check_confidence(self.confidence)  # now, and not after silos have answered
+        for name, fewest in (("seed", 0), ("redraws", _FEWEST)):
+            value = getattr(self, name)
+            if value is not None and value < fewest:
+                raise OptionError(
+                    f"{name} must be a whole number of at least {fewest}.",
+                    fix=f"set {name} in the configuration of the run.",
+                )
+
+    def quorum_for(self, plan: Plan) -> int:
+        """Return how many silos must answer a plan.
+
+        Raises
+        ------
+        OptionError
+            If the plan has no roster, the quorum is more than it lists, or fewer than a secure
+            sum needs.
+        """
+        if plan.silos is None:
+            raise OptionError(
+                "the plan lists no silos, so nobody can say who is missing.",
+                fix="add silos = [...] to the plan.",
+            )
+        quorum = len(plan.silos) if self.quorum is None else self.quorum
+        least = 1
+        if plan.privacy is not None and plan.privacy.secure:
+            least = threshold_of(plan)
+        if not least <= quorum <= len(plan.silos):
+            raise OptionError(
+                f"the quorum must be between {least} and {len(plan.silos)}, not {quorum}.",
+                fix="set quorum in the configuration of the run.",
+            )
+        return quorum
+
+
+@dataclass(eq=False)
+class Record:
+    """Who was asked for what, what came of it, and after how many seconds.
+
+    Examples
+    --------
+    >>> record = Record("sha256:1f", quorum=2)
+    >>> record.enter("sketch", "7", "aurora", "answered", 1.234)
+    >>> record.to_dict()["asked"][0]["seconds"]
+    1.23
+    """
+
+    plan: str
+    quorum: int
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    outcome: str = "not finished"
+
+    def enter(self, step: str, node: str, silo: str | None, outcome: str, seconds: float) -> None:
+        """Enter what came of one request."""
+        self.asked.append(
+            {
+                "step": step,
+                "node": node,
+                "silo": silo,
+                "outcome": outcome,
+                "seconds": round(seconds, 2),
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON holds it."""
+        return {
+            "schema": "fedparity/exchange/1",
+            "plan": self.plan,
+            "quorum": self.quorum,
+            "outcome": self.outcome,
+            "asked": self.asked,
+            "software": SOFTWARE,
+        }
+
+
+class Folder:
+    """A folder of one run: ``messages/``, ``plan.toml``, ``result.json``, ``exchange.json``.
+
+    ``fedparity audit plan.toml messages`` in it gives the same result.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], plan: Plan) -> None:
+        self.path = Path(path).absolute()
+        self._plan = plan
+        self._names = FileNames()
+
+    def open(self) -> None:
+        """Make the folder, and write the plan to it.
+
+        Raises
+        ------
+        OutputError
+            If it holds an earlier run, or cannot be made.
+        """
+        for name in ("result.json", "exchange.json", "messages", "plan.toml"):
+            if (self.path / name).exists():
+                raise OutputError.exists(str(self.path / name))
+        try:
+            self._messages.mkdir(parents=True)
+        except OSError as problem:
+            raise OutputError.unwritable(str(self.path), _reason(problem)) from None
+        self._plan.write(self.path / "plan.toml")
+
+    def keep_message(self, silo: str, ending: str, data: bytes) -> None:
+        """Write a message of a silo, byte for byte as it came.
+
+        Nobody waits for the disk: a run that the machine does not survive is begun anew, and
+        thousands of waits would be longer than the audit.
+        """
+        path = self._messages / f"{self._names.of(silo)}.{ending}.json"
+        try:
+            with path.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            raise OutputError.exists(str(path)) from None
+        except OSError as problem:
+            raise OutputError.unwritable(str(path), _reason(problem)) from None
+
+    def keep_result(self, result: AuditResult) -> Path:
+        """Write the result, and return its file."""
+        result.write(self.path / "result.json")
+        return self.path / "result.json"
+
+    def keep_record(self, record: Record) -> None:
+        """Write what happened."""
+        text = json.dumps(record.to_dict(), indent=2, ensure_ascii=False)
+        write_whole(self.path / "exchange.json", f"{text}\n".encode(), force=True)
+
+    @property
+    def _messages(self) -> Path:
+        return self.path / "messages"
+
+
+def _reason(problem: OSError) -> str:
+    return problem.strerror or type(problem).__name__
+
 
 Message = TypeVar("Message", SiloSketch, SiloRoundMessage)
 

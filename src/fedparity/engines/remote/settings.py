@@ -7,6 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from fedparity.documents.files import file_name, read_passphrase
+from fedparity.documents.plan import Plan
+from fedparity.documents.plan_file import read_plan_text
+from fedparity.documents.policy_file import find_policy
+from fedparity.documents.signing import read_key
+from fedparity.documents.toml_text import TomlSyntaxError, parse_toml
 from fedparity.errors import (
     ApprovalError,
     DatabaseError,
@@ -16,19 +22,11 @@ from fedparity.errors import (
     SettingsError,
 )
 from fedparity.privacy.ledger import default_ledger_path
-from fedparity.protocol.file_names import file_name
-from fedparity.protocol.plan import Plan
-from fedparity.protocol.plan_reading import read_plan_text
-from fedparity.protocol.policy_reading import find_policy
-from fedparity.protocol.secret_files import read_passphrase
-from fedparity.protocol.signature import read_key
-from fedparity.protocol.toml_text import TomlSyntaxError, parse_toml
-from fedparity.releasing.permit import Permit
+from fedparity.silo.permit import Permit
 from fedparity.sketches.records import ArrayRecords, Records
-from fedparity.sources.opening import open_records
-from fedparity.sources.sql.address_file import read_address
-from fedparity.sources.sql.addresses import Address, is_address
-from fedparity.sources.sql.database_table import DatabaseTable
+from fedparity.tables.opening import open_records
+from fedparity.tables.sql.addresses import Address, is_address, read_address
+from fedparity.tables.sql.database_table import DatabaseTable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
 from html import escape
+from typing import Any
 
-__all__ = ["Markup", "escaped"]
+from fedparity.report.verdicts import written
+
+__all__ = [
+    "Isolation",
+    "Markup",
+    "Values",
+    "escaped",
+    "looked_up",
+    "pointer",
+]
 
 
 class Markup(str):
@@ -25,3 +38,97 @@ def escaped(text: object) -> Markup:
     '&lt;b&gt; &amp; &quot;c&quot;'
     """
     return Markup(escape(str(text)))
+
+
+_TURNING = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
+"""Classes of characters of Unicode's bidirectional algorithm that reorder their neighbours."""
+
+
+class Isolation:
+    """Escapes sentences, and keeps apart the names in them that would disturb their order.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of groups and silos.
+
+    Examples
+    --------
+    >>> Isolation(["Aurora", "דרום"])("Aurora and דרום: 3 < 4.")
+    'Aurora and <bdi>דרום</bdi>: 3 &lt; 4.'
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        turning = sorted({n for n in names if _turns(n)}, key=lambda name: (-len(name), name))
+        self._names = re.compile("|".join(map(re.escape, turning))) if turning else None
+
+    def __call__(self, sentence: str) -> Markup:
+        """Return the sentence as HTML."""
+        if self._names is None:
+            return escaped(sentence)
+        pieces, end = [], 0
+        for found in self._names.finditer(sentence):
+            before = escaped(sentence[end : found.start()])
+            pieces += [before, f"<bdi>{escaped(found[0])}</bdi>"]
+            end = found.end()
+        return Markup("".join([*pieces, escaped(sentence[end:])]))
+
+
+def _turns(name: str) -> bool:
+    if name.isascii():
+        return False
+    return any(unicodedata.bidirectional(character) in _TURNING for character in name)
+
+
+class Values:
+    """Shows numbers of one result.
+
+    Examples
+    --------
+    >>> Values({"disparity": {"value": 0.0421053}})("/disparity/value")
+    '<span data-path="/disparity/value">0.0421</span>'
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+
+    def __call__(self, path: str, form: str = "number") -> Markup:
+        """Return the number at a path with the path beside it, so that anyone can check it."""
+        shown = escaped(self.text(path, form))
+        how = "" if form == "number" else f' data-as="{form}"'
+        return Markup(f'<span data-path="{escaped(path)}"{how}>{shown}</span>')
+
+    def text(self, path: str, form: str = "number") -> str:
+        """Return the number at a path as text."""
+        return written(looked_up(self._document, path), form)
+
+
+def pointer(*steps: str | int) -> str:
+    """Return the pointer that takes these steps from the top.
+
+    Examples
+    --------
+    >>> pointer("silos", 3, "n", "a/b~c")
+    '/silos/3/n/a~1b~0c'
+    """
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def looked_up(document: Any, path: str) -> Any:  # noqa: ANN401 -- JSON holds anything
+    """Return what a pointer points at.
+
+    Raises
+    ------
+    LookupError
+        If there is nothing: the page names a field that the result does not have.
+
+    Examples
+    --------
+    >>> looked_up({"silos": [{"n": {"a/b": 7}}]}, "/silos/0/n/a~1b")
+    7
+    """
+    found = document
+    for step in path.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        found = found[int(name)] if isinstance(found, list) else found[name]
+    return found

@@ -2,28 +2,211 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 from fedparity.auditing.result import AuditResult
-from fedparity.plots.headline import headline_of
-from fedparity.plots.silo_rows import silo_rows
-from fedparity.report.html.embedding import embedded
-from fedparity.report.html.environment import environment
-from fedparity.report.html.facts import guarantee, provenance
-from fedparity.report.html.figures import are_few, page_figures
-from fedparity.report.html.markup import Markup
-from fedparity.report.html.security import content_policy
-from fedparity.report.html.silo_table import silo_table
-from fedparity.report.html.strip import strip
-from fedparity.report.html.tables import page_tables, rate_tables
-from fedparity.report.html.values import Values
-from fedparity.report.html.words import said
-from fedparity.report.magnitudes import READING_MAGNITUDES
-from fedparity.report.sentences.rates import NO_RATES
+from fedparity.documents.fields import group_words
+from fedparity.errors.extras import check_html
+from fedparity.plots.silo_forest import silo_rows
+from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.report import sentences
+from fedparity.report.html.markup import Isolation, Markup, Values, escaped, pointer
+from fedparity.report.html.page_figures import are_few, page_figures, strip
+from fedparity.report.html.page_tables import page_tables, rate_tables, silo_table
+from fedparity.report.sentences.answers import NO_RATES
+from fedparity.report.sentences.naming import is_weighted, short
+from fedparity.report.tables import READING_MAGNITUDES, all_rates
 from fedparity.report.verdicts import VERDICTS, level_words, verdict_words
+from fedparity.text import number
 
-__all__ = ["html_report"]
+__all__ = [
+    "Fact",
+    "content_policy",
+    "embedded",
+    "environment",
+    "guarantee",
+    "html_report",
+    "isolation_of",
+    "provenance",
+    "said",
+]
+
+
+def embedded(document: str) -> str:
+    r"""Return JSON that may stand between ``<script>`` tags, whatever names it holds.
+
+    Only ``<`` can end such a block or change how its rest is read. It occurs in strings only,
+    where ``\u003c`` means the same.
+
+    Examples
+    --------
+    >>> embedded('{"silo":"</script>"}')
+    '{"silo":"\\u003c/script>"}'
+    """
+    return document.replace("<", "\\u003c")
+
+
+_NEAR_THE_EDGE = 12
+"""Percent of the width: a label so near to it is written inwards."""
+
+
+@cache
+def environment() -> Any:  # noqa: ANN401 -- of an optional package
+    """Return the environment of the templates.
+
+    Raises
+    ------
+    MissingExtraError
+        If Jinja or matplotlib is not installed.
+    """
+    check_html()
+    jinja2 = import_module("jinja2")
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("fedparity.report.html"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters.update(anchor=_anchor, tick=number)
+    return made
+
+
+def _anchor(place: float) -> Markup:
+    """How a label at a place in percent is aligned, so that it stays inside."""
+    if place < _NEAR_THE_EDGE:
+        return Markup(' text-anchor="start"')
+    return Markup(' text-anchor="end"' if place > 100 - _NEAR_THE_EDGE else "")
+
+
+def content_policy(*, style: str, script: str) -> str:
+    """Return the Content-Security-Policy under which exactly these two texts are used.
+
+    Nothing is fetched, framed, sent or based elsewhere, no attribute holds style or script, and
+    no text becomes markup (Trusted Types). Saving the result needs none of it: a link to a
+    ``blob:`` is followed, not fetched.
+
+    Examples
+    --------
+    >>> content_policy(style="p {}", script="").split("; ")[:2]
+    ["default-src 'none'", "script-src 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"]
+    """
+    rules = (
+        "default-src 'none'",
+        f"script-src {_source(script)}",
+        f"style-src {_source(style)}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+    return "; ".join(rules)
+
+
+def _source(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def isolation_of(result: AuditResult) -> Isolation:
+    """Return what escapes sentences about this result; they may hold a name, or its beginning."""
+    measured = (each.group for each in result.groups)
+    aside = (each.group for each in result.set_aside)
+    groups = map(group_words, (*measured, *aside))
+    names = [*groups, *result.silos_received, *result.silos_missing]
+    return Isolation([*names, *map(short, names)])
+
+
+def said(result: AuditResult) -> Mapping[str, Any]:
+    """Return the sentences of the page by their place in it."""
+    safe = isolation_of(result)
+    single = {
+        "headline": sentences.in_points,
+        "range": sentences.points_range,
+        "size": sentences.size,
+        "how_large": sentences.how_large,
+        "how_certain": sentences.how_certain,
+        "seen_alone": sentences.seen_alone,
+        "why": sentences.why,
+        "laws": sentences.explain_laws,
+        "alone": sentences.explain_alone,
+        "influence": sentences.explain_influence,
+        "attribution": sentences.explain_attribution,
+        "decomposition": sentences.explain_decomposition,
+        "accuracy": sentences.explain_accuracy,
+        "privacy": sentences.explain_privacy,
+    }
+    words: dict[str, Any] = {name: safe(sentence(result)) for name, sentence in single.items()}
+    words["verdicts"] = tuple(
+        (shape, safe(verdict)) for shape, verdict in sentences.two_verdicts(result)
+    )
+    words["left_out"] = tuple(map(safe, sentences.left_out(result)))
+    words["missing"] = tuple(map(safe, sentences.what_weakens(result)))
+    words["rates"] = tuple(
+        safe(sentences.reading_rates(each, result)) for each in all_rates(result)
+    )
+    words["limits"] = tuple(map(escaped, sentences.does_not_prove()))
+    words["command"] = escaped(sentences.reproduce_command(result))
+    return words
+
+
+Fact: TypeAlias = tuple[str, str, str]
+"""A name, the path of a value in the JSON, and how it is written."""
+
+_TERMS: Mapping[str, str] = {
+    "mode": "privacy mode",
+    "epsilon": "epsilon, per release",
+    "minimum_cell": "smallest cell released, in records",
+    "records_per_level": "records per value, at least",
+    "rounding": "rounding, as a share of the score range",
+}
+"""Names of the terms that are known; an unknown one is shown by its own."""
+
+
+def guarantee(document: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Return every term of the guarantee, known ones first, whatever it holds."""
+    terms = document["guarantee"]
+    known = [name for name in _TERMS if name in terms]
+    names = [*known, *sorted(set(terms) - set(known))]
+    return tuple(
+        (_TERMS.get(name, name), pointer("guarantee", name), _form(terms[name])) for name in names
+    )
+
+
+def _form(value: object) -> str:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return "stated" if number else "text"
+
+
+def provenance(result: AuditResult) -> tuple[Fact, ...]:
+    """Return the fields that say how to make the result again."""
+    return (
+        ("plan", "/plan/title", "text"),
+        ("digest of the plan", "/plan/digest", "text"),
+        ("sketches", "/plan/sketch", "text"),
+        ("levels, k", "/plan/levels", "amount"),
+        ("estimator", "/plan/estimator", "text"),
+        ("order, p", "/plan/order", "amount"),
+        ("score range", "/plan/score_range", "span"),
+        ("trim", "/plan/trim", "stated"),
+        ("confidence of the intervals", "/confidence", "percent"),
+        ("redraws", "/redraws", "amount"),
+        ("seed", "/seed", "amount"),
+        ("weight" if is_weighted(result) else "records", "/n", "amount"),
+        ("software", "/software", "text"),
+        ("format of the result", "/schema", "text"),
+        *(
+            [("signed with the key", "/signature/key", "text")]
+            if result.signature is not None
+            else [("signature", "/signature", "text")]
+        ),
+    )
+
 
 _CONTENTS = (
     ("groups", "The groups, and rates at thresholds"),

@@ -1,32 +1,43 @@
 """Sentences about a result: plain text by tested rules, the same in every format.
 
 Each function takes a result and returns text without markup. No sentence computes a measure: its
-numbers are those of the result, written by :mod:`fedparity.report.numbers`.
+numbers are those of the result, written by :mod:`fedparity.text`.
 """
 
 from __future__ import annotations
 
-from fedparity.report.sentences.accuracy import (
+from fedparity.documents.fields import group_words
+from fedparity.report.sentences.answers import (
+    chance,
+    direction,
+    explain_alone,
+    explain_influence,
+    how_certain,
+    how_large,
+    in_points,
+    points_range,
+    rates_heading,
+    reading_rates,
+    seen_alone,
+    size,
+    two_verdicts,
+)
+from fedparity.report.sentences.caveats import (
+    does_not_prove,
     explain_accuracy,
     explain_laws,
+    explain_privacy,
     given_words,
-    levels_words,
-)
-from fedparity.report.sentences.alone import explain_alone, explain_influence, seen_alone
-from fedparity.report.sentences.answers import chance, how_certain, how_large, size
-from fedparity.report.sentences.missing import (
     is_complete,
     left_out,
+    levels_words,
+    reproduce_command,
     set_aside_words,
     what_is_missing,
     what_weakens,
 )
-from fedparity.report.sentences.naming import group_words, groups_words, silos_words, symbol
-from fedparity.report.sentences.rates import rates_heading, reading_rates
-from fedparity.report.sentences.releases import explain_privacy
-from fedparity.report.sentences.scope import does_not_prove, reproduce_command
-from fedparity.report.sentences.sizes import direction, in_points, points_range, two_verdicts
-from fedparity.report.sentences.sources import explain_attribution, explain_decomposition, why
+from fedparity.report.sentences.naming import groups_words, silos_words, symbol
+from fedparity.report.sentences.origins import explain_attribution, explain_decomposition, why
 
 __all__ = [
     "chance",

@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 from fedparity.auditing.result import AuditResult
-from fedparity.report.numbers import number, percent, span, stated, told_apart
+from fedparity.auditing.result_parts import SiloResult, TailResult, ThresholdResult
+from fedparity.documents.fields import group_words
+from fedparity.laws.bounds import Interval
+from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.report.sentences.caveats import is_complete, set_aside_words
 from fedparity.report.sentences.naming import (
-    group_words,
     has_noise,
     is_summed,
+    joined,
     records_words,
     short,
     silos_words,
     symbol,
 )
+from fedparity.report.verdicts import (
+    ALL,
+    ANSWERED,
+    VERDICTS,
+    compared_span,
+    level_words,
+    verdict_words,
+)
+from fedparity.text import counted, number, percent, percents, span, stated, told_apart
+from fedparity.uncertainty.assessment import Verdict
 
 __all__ = [
+    "CHANCE",
+    "NO_RATES",
+    "READING_SILOS",
+    "Rates",
+    "above_alone",
     "chance",
+    "comparable",
+    "direction",
+    "explain_alone",
+    "explain_influence",
     "how_certain",
     "how_large",
+    "in_points",
     "noise_could_explain",
+    "points_range",
+    "rates_heading",
+    "reading_rates",
+    "seen_alone",
+    "set_aside_words",
     "size",
+    "summed_silos",
+    "two_verdicts",
 ]
 
 
@@ -132,3 +166,247 @@ def chance(result: AuditResult) -> str:
         if noise_could_explain(result)
         else f"{words}."
     )
+
+
+_HALF = 0.5
+"""Where differences of means are less than this share, groups differ in spread rather than level."""
+
+
+def in_points(result: AuditResult) -> str:
+    """Return the headline: how far apart the groups are, which is higher, and the verdict."""
+    sentence = direction(result)
+    if result.disparity.review_level is None:
+        return f"{sentence}; the plan names no review level to compare it with."
+    words = verdict_words(result)
+    return f"{sentence}: {words[0].lower()}{words[1:]}."
+
+
+def direction(result: AuditResult) -> str:
+    """Return how far apart the two groups furthest apart are, and which of them scores higher."""
+    worst = result.magnitudes.worst_pair
+    first, second = (short(group_words(group)) for group in worst.groups)
+    points = _points(worst.corrected)
+    scale = f"({percent(worst.share_of_range)} of the scale)"
+    if noise_could_explain(result):
+        return (
+            f"The scores of {first} and {second} differ by {points} {scale}, no more than "
+            "sampling noise shows"
+        )
+    if worst.higher is None or result.magnitudes.location_share.value < _HALF:
+        return (
+            f"{first} and {second} differ in spread, not in level, by {points} {scale}"
+            f"{_of_many(result)}"
+        )
+    higher = short(group_words(worst.higher))
+    lower = second if higher == first else first
+    return f"{higher} scores {points} higher than {lower} {scale}{_of_many(result)}"
+
+
+def _points(value: float) -> str:
+    text = number(value, 2)
+    return f"{text} point{'' if text == '1' else 's'}"
+
+
+def _of_many(result: AuditResult) -> str:
+    """That these two are the worst, where there are others."""
+    return ", the two groups furthest apart" if len(result.groups) > 2 else ""
+
+
+def points_range(result: AuditResult) -> str:
+    """Return the interval of the headline's number."""
+    worst, often = result.magnitudes.worst_pair, percent(result.confidence)
+    together = " for all pairs at once" if len(result.groups) > 2 else ""
+    return f"{span(worst.interval)} points ({often} interval{together})."
+
+
+def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
+    """Return the shape and the words of both verdicts, each with whom it holds for and its range.
+
+    None without a review level.
+    """
+    found = result.disparity
+    if found.review_level is None:
+        return ()
+    return tuple(
+        (
+            VERDICTS[verdict].shape,
+            _verdict_sentence(result, whom, verdict, ends),
+        )
+        for whom, verdict, ends in (
+            (ANSWERED, found.verdict.answered, found.compared.answered),
+            (ALL, found.verdict.all, found.compared.all),
+        )
+    )
+
+
+def _verdict_sentence(result: AuditResult, whom: str, verdict: Verdict, ends: Interval) -> str:
+    word = VERDICTS[verdict].word
+    at = " at" if verdict == "inconclusive" else ""
+    return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
+
+
+READING_SILOS = (
+    "alone: the disparity inside the silo; influence: how much larger the disparity of all is "
+    "than without it."
+)
+"""What stands below a table of silos."""
+CHANCE = "What a silo shows alone counts chance too: the fewer its records, the more."
+
+
+def comparable(result: AuditResult) -> tuple[SiloResult, ...]:
+    """Return the silos that have two groups to compare."""
+    return tuple(silo for silo in result.silos if silo.disparity is not None)
+
+
+def above_alone(result: AuditResult) -> tuple[SiloResult, ...]:
+    """Return the silos that alone show more than the review level; none without a level."""
+    level = headline_of(result).level
+    if level is None:
+        return ()
+    return tuple(silo for silo in comparable(result) if (_alone(result, silo) or 0.0) > level)
+
+
+def seen_alone(result: AuditResult) -> str:
+    """Return how many silos would have seen it without the others, in the headline's unit."""
+    alone = comparable(result)
+    if is_summed(result):
+        return "Only sums over silos were seen, so what a silo would have seen alone is not known."
+    if not alone:
+        return (
+            "No silo has two groups to compare, so none could have seen a disparity alone."
+            if len(result.silos) > 1
+            else "The silo has fewer than two groups to compare alone."
+        )
+    if len(result.silos_received) == 1:
+        return "One silo was measured: what it sees alone is the whole."
+    sentences = (_compared(result, alone), _largest(result, alone), CHANCE, _others(result, alone))
+    return " ".join(filter(None, sentences))
+
+
+def summed_silos(result: AuditResult) -> str:
+    """Return whose sum was seen, in place of a table of silos; nothing where they were seen."""
+    if not is_summed(result):
+        return ""
+    return f"Only their sums were seen: {joined(result.silos_received, most=20)}."
+
+
+def _alone(result: AuditResult, silo: SiloResult) -> float | None:
+    """What a silo sees, in the headline's unit."""
+    seen: float | None = getattr(silo, headline_of(result).alone)
+    return seen
+
+
+def _in_unit(result: AuditResult, text: str) -> str:
+    return text if headline_of(result).alone == "disparity" else f"{text} points"
+
+
+def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
+    """How many silos show more than the review level; without one, as much as all together."""
+    shown = headline_of(result)
+    if shown.level is None:
+        whole = shown.found.corrected
+        many = sum((_alone(result, silo) or 0.0) >= whole for silo in alone)
+        what = f"as much as all silos together ({_in_unit(result, number(whole))})"
+        return f"{_so_many(many, len(alone))} alone show{_s(many)} {what}."
+    many = len(above_alone(result))
+    return (
+        f"{_so_many(many, len(alone))} alone show{_s(many)} more than the review level of "
+        f"{level_words(result)}."
+    )
+
+
+def _largest(result: AuditResult, alone: Sequence[SiloResult]) -> str:
+    shown = headline_of(result)
+    most = max(alone, key=lambda silo: _alone(result, silo) or 0.0)
+    value, whole = _alone(result, most) or 0.0, shown.found.corrected
+    text = number(value) if shown.level is None else told_apart(value, shown.level)
+    return (
+        f"The most is {_in_unit(result, text)}, at {short(most.silo)}; all silos together have "
+        f"{_in_unit(result, number(whole))}."
+    )
+
+
+def _others(result: AuditResult, alone: Sequence[SiloResult]) -> str:
+    others = len(result.silos) - len(alone)
+    if not others:
+        return ""
+    have = "has" if others == 1 else "have"
+    return f"{counted(others, 'silo')} {have} fewer than two groups to compare."
+
+
+def _so_many(count: int, of: int) -> str:
+    if count == 0:
+        return "No silo"
+    return f"All {of:,} silos" if count == of and of > 1 else f"{count:,} of {counted(of, 'silo')}"
+
+
+def _s(count: int) -> str:
+    return "s" if count <= 1 else ""
+
+
+def explain_alone(result: AuditResult) -> str:
+    """Return how to read local against global."""
+    return (
+        f"Each silo's own disparity {symbol('G', result)}, from its own cells, with its "
+        f"{percent(result.confidence)} interval; the interval counts sampling, not the error of the "
+        "sketches. Silos can each be near parity while all together are not, and the other way "
+        "round."
+    )
+
+
+def explain_influence(result: AuditResult) -> str:
+    """Return what a silo's influence is."""
+    return (
+        f"Influence: {symbol('G', result)} of all silos minus {symbol('G', result)} without this "
+        "one. It may be negative, and a silo without a disparity of its own can have a large one."
+    )
+
+
+Rates: TypeAlias = ThresholdResult | TailResult
+NO_RATES = (
+    "No rates were asked for: name thresholds in the plan, or at the audit, to compare the shares "
+    "of the groups on the favorable side."
+)
+_EXACT = 1e-11
+"""Rates that the records leave open by less are known."""
+
+
+def rates_heading(rates: Rates) -> str:
+    """Return what the rates are shares of: ``Share with a score below 5``."""
+    if isinstance(rates, ThresholdResult):
+        side = {"above": "of at least", "below": "below"}[rates.favorable]
+        return f"Share with a score {side} {stated(rates.threshold)}"
+    name = "the median" if rates.level == 0.5 else f"the quantile of level {stated(rates.level)}"
+    cutoff = Interval(rates.cutoff.lower, rates.cutoff.upper)
+    where = number(rates.cutoff.value) if cutoff.lower == cutoff.upper else span(cutoff)
+    return f"Share above {name} of all records, {where}"
+
+
+def reading_rates(rates: Rates, result: AuditResult) -> str:
+    """Return the widest gap, the answer, what the intervals count, and whom they hold for."""
+    gap, often = rates.widest_gap, percent(rates.confidence)
+    sentences = (
+        f"The widest gap is {percent(gap.value)} ({often} interval {percents(gap.interval)}).",
+        f"The smallest ratio to the highest rate is {_answer(rates.four_fifths)}.",
+        _for_all(rates, result),
+        "Intervals count sampling and what the sketches leave open.",
+        _known(rates),
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _answer(four_fifths: str) -> str:
+    """The answer inside a sentence."""
+    undetermined = "undetermined: its interval holds four fifths"
+    return undetermined if four_fifths == "undetermined" else four_fifths
+
+
+def _for_all(rates: Rates, result: AuditResult) -> str:
+    return "" if is_complete(result) else f"{ALL}: {rates.all}."
+
+
+def _known(rates: Rates) -> str:
+    """How far the rates of the records themselves are known."""
+    widest = max(each.rate.upper - each.rate.lower for each in rates.groups)
+    known = "exactly" if widest <= _EXACT else f"up to {percent(widest)}"
+    return f"The rates of the records themselves are known {known}."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fedparity.auditing.result import AuditResult
-from fedparity.protocol.labels import group_words
-from fedparity.report.numbers import amount
+from fedparity.documents.fields import group_words
+from fedparity.text import amount
 
 __all__ = [
     "counted_in",

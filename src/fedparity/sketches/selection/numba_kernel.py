@@ -12,10 +12,10 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection import compiled as typed_by_numba
+from fedparity.sketches.selection.accumulators import Bag, Bounds, Rules, Tally
 from fedparity.sketches.selection.bucket_maps import BucketMap, KeyMap, LinearMap
 from fedparity.sketches.selection.moments import Moments
 from fedparity.sketches.selection.numpy_kernel import NumpyKernel
-from fedparity.sketches.selection.state import Bag, Bounds, Rules, Tally
 
 __all__ = ["NumbaKernel"]
 

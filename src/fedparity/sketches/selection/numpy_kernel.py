@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.records import Batch
+from fedparity.sketches.selection.accumulators import KEEP, Bag, Bounds, Rules, Tally, taken
 from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, LinearMap
 from fedparity.sketches.selection.moments import Moments
-from fedparity.sketches.selection.state import KEEP, Bag, Bounds, Rules, Tally, taken
 
 __all__ = ["NumpyKernel", "gather_places", "tally_places"]
 

@@ -2,33 +2,419 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums
+from fedparity.laws.sorting import sort_scores
+from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_integer
 from fedparity.sketches.kinds import Kind
+from fedparity.sketches.selection.accumulators import Bag, taken
 from fedparity.sketches.selection.bucket_maps import Integers
-from fedparity.sketches.selection.means import BinMeans
-from fedparity.sketches.selection.readings import (
-    counted_means,
-    counted_values,
-    weighted_means,
-    weighted_values,
-)
-from fedparity.sketches.selection.run import Run
-from fedparity.sketches.selection.runs import CountedRuns, WeightedRuns
-from fedparity.sketches.selection.stages import Stage
-from fedparity.sketches.selection.state import Bag, taken
-from fedparity.sketches.selection.targets import MassTargets, RankTargets
+from fedparity.sketches.selection.passes import Run
+from fedparity.sketches.selection.stages import MassTargets, RankTargets, Stage
 
-__all__ = ["Resolved", "Resolver", "Values"]
+__all__ = [
+    "BinMeans",
+    "CountedRuns",
+    "Cut",
+    "Resolved",
+    "Resolver",
+    "Runs",
+    "Values",
+    "WeightedRuns",
+    "counted_means",
+    "counted_values",
+    "inside_step_law",
+    "means_between",
+    "sorted_values",
+    "weighted_means",
+    "weighted_values",
+]
+
+
+class Cut(NamedTuple):
+    """Where a wanted mass falls among the kept records."""
+
+    run: int
+    """Position of the run that it falls into."""
+    before: int
+    """The exact mass of all records, kept or not, that come before that run."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRuns:
+    """Scores in increasing order, each with the number of records that have it.
+
+    Masses are whole numbers of records.
+    """
+
+    scores: FloatArray
+    counts: Integers | None = None
+    """One each if absent."""
+
+    @classmethod
+    def of(cls, ordered: FloatArray, atoms: FloatArray, atom_counts: Integers) -> CountedRuns:
+        """Return the runs of single records, in order, and of atoms that were counted only."""
+        if not atoms.size:
+            return cls(ordered)
+        where = np.searchsorted(ordered, atoms)
+        ones = np.ones(ordered.size, dtype=np.int64)
+        return cls(np.insert(ordered, where, atoms), np.insert(ones, where, atom_counts))
+
+    def mass(self, index: int) -> int:
+        """Return the mass of one run."""
+        return 1 if self.counts is None else int(self.counts[index])
+
+    def quantiles(self, targets: RankTargets) -> FloatArray:
+        """Return the score at each of the ranks."""
+        return self.scores[self._located(targets)[0]]
+
+    def _located(self, targets: RankTargets) -> tuple[Integers, Integers]:
+        """The run of each rank, and how many records of the run come before it."""
+        if self.counts is None:
+            return targets.ranks - 1, np.zeros_like(targets.ranks)
+        running = np.cumsum(self.counts)
+        runs = np.searchsorted(running, targets.ranks, side="left")
+        return runs, targets.ranks - 1 - (running[runs] - self.counts[runs])
+
+    def cuts(self, targets: RankTargets, total: int, levels: int) -> list[Cut]:
+        """Return the runs that the edges of bins cut, with the records before them."""
+        runs, inside = self._located(targets)
+        return [
+            Cut(run, total * edge // levels - offset)
+            for edge, (run, offset) in enumerate(
+                zip(runs.tolist(), inside.tolist(), strict=True), start=1
+            )
+        ]
+
+    def moments(self, rows: Integers, size: int) -> list[int]:
+        """Return the sums of count times score by row, in 2^-1074; row -1 is left out."""
+        several = np.zeros(rows.size, dtype=bool) if self.counts is None else self.counts != 1
+        single = ~several & (rows >= 0)
+        sums = ExactSums.zeros(size)
+        sums.add(rows[single], self.scores[single])
+        totals = sums.totals()
+        for index in np.flatnonzero(several & (rows >= 0)).tolist():
+            totals[rows[index]] += self.mass(index) * exact_integer(self.scores[index])
+        return totals
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRuns:
+    """Scores in increasing order with their weights, and the number of records that have them.
+
+    Masses are whole numbers of 2^-1074.
+    """
+
+    scores: FloatArray
+    weights: FloatArray
+    """Rounded where a run is an atom, whose exact weight is in ``exact``."""
+    counts: Integers
+    exact: dict[int, int]
+    """The exact weight of the runs that are atoms."""
+
+    @classmethod
+    def of(
+        cls,
+        scores: FloatArray,
+        weights: FloatArray,
+        atoms: FloatArray,
+        atom_weights: Sequence[int],
+        atom_counts: Integers,
+    ) -> WeightedRuns:
+        """Return the runs of single records, and of atoms whose weights were summed."""
+        order = np.argsort(scores, kind="stable")
+        where = np.searchsorted(scores[order], atoms)
+        rounded = [weight / (1 << LOWEST_EXPONENT) for weight in atom_weights]
+        positions = where + np.arange(atoms.size)
+        return cls(
+            np.insert(scores[order], where, atoms),
+            np.insert(weights[order], where, rounded),
+            np.insert(np.ones(scores.size, dtype=np.int64), where, atom_counts),
+            dict(zip(positions.tolist(), atom_weights, strict=True)),
+        )
+
+    def mass(self, index: int) -> int:
+        """Return the mass of one run."""
+        found = self.exact.get(index)
+        return exact_integer(self.weights[index]) if found is None else found
+
+    def total(self) -> int:
+        """Return the mass of all runs."""
+        return self._sums(np.zeros(self.scores.size, dtype=np.int64), 1)[0]
+
+    def cuts(
+        self, targets: MassTargets, wanted: Sequence[tuple[int, int]], gaps: Sequence[int]
+    ) -> list[Cut]:
+        """Return the first run up to which the running mass reaches, or passes, each target.
+
+        Floats tell where to look; whole numbers decide.
+
+        Parameters
+        ----------
+        wanted : pairs of whole numbers (a, b)
+            The target is passed when b times the running mass is at least a.
+        gaps : whole numbers
+            The exact mass of each gap.
+        """
+        if not wanted:
+            return []
+        firsts, lasts = targets.between(self.counts, self.weights)
+        gaps_before = np.searchsorted(targets.upto, np.cumsum(self.counts), side="left")
+        before_gap = np.cumsum([0, *gaps], dtype=object)[1:][gaps_before]
+        rows = np.searchsorted(firsts, np.arange(self.scores.size), side="right")
+        kept_before = np.cumsum(self._sums(rows, firsts.size + 1), dtype=object)
+        cuts = []
+        for first, last, kept, (numerator, factor) in zip(
+            firsts.tolist(), lasts.tolist(), kept_before[:-1].tolist(), wanted, strict=True
+        ):
+            run, before = first, kept
+            while run < last:
+                mass = before_gap[run] + before + self.mass(run)
+                if factor * mass >= numerator:
+                    break
+                before += self.mass(run)
+                run += 1
+            cuts.append(Cut(run, before_gap[run] + before))
+        return cuts
+
+    def _sums(self, rows: Integers, size: int) -> list[int]:
+        sums = ExactSums.zeros(size)
+        plain = self.weights.copy()
+        plain[list(self.exact)] = 0.0
+        sums.add(rows, plain)
+        totals = sums.totals()
+        for index, mass in self.exact.items():
+            totals[rows[index]] += mass
+        return totals
+
+    def moments(self, rows: Integers, size: int) -> list[int]:
+        """Return the sums of weight times score by row, in 2^-2148; row -1 is left out."""
+        plain = rows >= 0
+        plain[list(self.exact)] = False
+        sums = ExactSums.zeros(size, products=True)
+        sums.add_products(rows[plain], self.scores[plain], self.weights[plain])
+        totals = sums.totals()
+        for index, mass in self.exact.items():
+            if rows[index] >= 0:
+                totals[rows[index]] += mass * exact_integer(self.scores[index])
+        return totals
+
+
+Runs = CountedRuns | WeightedRuns
+
+
+@dataclass(frozen=True, eq=False)
+class BinMeans:
+    """The exact means of k bins of equal mass."""
+
+    moments: Sequence[int]
+    """k times the sum of mass times score of each bin; over the mass and 2^1074, its mean."""
+    total: int
+    """The mass N of all records."""
+
+    @property
+    def values(self) -> FloatArray:
+        """The means, correctly rounded."""
+        unit = self.total << LOWEST_EXPONENT
+        return np.array([moment / unit for moment in self.moments]) + 0.0  # no negative zeros
+
+    def inside(self, squares: int) -> float:
+        r"""Return the variance inside the bins, correctly rounded.
+
+        .. math:: \frac{1}{N} \sum_i w_i x_i^2 - \frac{1}{k} \sum_\ell m_\ell^2
+
+        Parameters
+        ----------
+        squares : int
+            The sum of mass times squared score, in 2^-2148 times the unit of masses.
+
+        Returns
+        -------
+        float
+            Infinite if no float is so large, of which scores below 1e154 in size are far.
+        """
+        levels = len(self.moments)
+        between = sum(moment * moment for moment in self.moments)
+        unit = levels * self.total**2 << 2 * LOWEST_EXPONENT
+        return _quotient(levels * self.total * squares - between, unit)
+
+
+def inside_step_law(means: FloatArray, *, total: int, first: int, second: int) -> float:
+    r"""Return the variance that approximate means leave out, correctly rounded; 0 if none is left.
+
+    It is taken around their own mean :math:`\bar m`, so that it does not change when all scores move:
+
+    .. math:: \frac{1}{N} \sum_i w_i (x_i - \bar m)^2 - \frac{1}{k} \sum_\ell (m_\ell - \bar m)^2
+
+    For exact bin means it is what :meth:`BinMeans.inside` returns.
+
+    Parameters
+    ----------
+    total : int
+        The mass N.
+    first, second : int
+        The sums of mass times score, in 2^-1074 times the unit of masses, and of mass times
+        squared score, in 2^-2148 times that unit.
+    """
+    levels = means.size
+    wholes = [exact_integer(mean) for mean in means.tolist()]
+    center, between = sum(wholes), sum(whole * whole for whole in wholes)
+    # All of it times k² N: x̄ and m̄ are first / N and center / k.
+    whole = levels * (levels * second - 2 * center * first - between * total)
+    whole += 2 * center * center * total
+    return _quotient(max(0, whole), levels**2 * total << 2 * LOWEST_EXPONENT)
+
+
+def _quotient(numerator: int, denominator: int) -> float:
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return math.inf
+
+
+def means_between(
+    runs: Runs, cuts: Sequence[Cut], gap_moments: Sequence[int], total: int
+) -> BinMeans:
+    r"""Return the mean of :math:`Q` over each of k bins.
+
+    In units of 1/k, the run with mass :math:`m` and mass :math:`b` before it covers
+    :math:`[kb, k(b+m)]`, and bin :math:`\ell` covers :math:`[N(\ell-1), N\ell]`. Runs that no
+    edge cuts lie in one bin with all their mass; those that an edge cuts are shared out.
+
+    Parameters
+    ----------
+    cuts : k - 1 of them
+        The run that each edge falls into.
+    gap_moments : k whole numbers
+        Sums of mass times score of the records in each bin that were not kept.
+    total : int
+        The mass N of all records.
+    """
+    levels = len(cuts) + 1
+    cut_indices = np.array([cut.run for cut in cuts], dtype=np.int64)
+    rows = np.searchsorted(cut_indices, np.arange(runs.scores.size), side="left")
+    rows[cut_indices] = -1
+    moments = [
+        levels * (kept + gap)
+        for kept, gap in zip(runs.moments(rows, levels), gap_moments, strict=True)
+    ]
+    for index, edges in groupby(enumerate(cuts, start=1), key=lambda edge: edge[1].run):
+        _share_out(runs, index, list(edges), moments, total)
+    return BinMeans(moments, total)
+
+
+def _share_out(
+    runs: Runs, index: int, edges: Sequence[tuple[int, Cut]], moments: list[int], total: int
+) -> None:
+    """Add the parts of one run to the bins between the edges that cut it."""
+    levels, score = len(moments), exact_integer(runs.scores[index])
+    start = levels * edges[0][1].before
+    end = start + levels * runs.mass(index)
+    stops = [*(total * edge for edge, _ in edges), end]
+    for bin_, stop in enumerate(stops, start=edges[0][0] - 1):
+        moments[bin_] += (stop - start) * score
+        start = stop
+
+
+def sorted_values(
+    scores: FloatArray, weights: FloatArray | None, *, levels: int, kind: Kind
+) -> tuple[int | float, FloatArray]:
+    """Return the total and the numbers of a group, by sorting: fastest for few records.
+
+    Scores are finite, and weights, where given, are positive.
+    """
+    none, no_counts = np.zeros(0), np.zeros(0, dtype=np.int64)
+    if weights is None:
+        count = scores.size
+        runs = CountedRuns(sort_scores(scores))
+        targets = RankTargets.of(count, levels, kind)
+        return count, counted_values(runs, targets, count=count, levels=levels, kind=kind)
+    weighted = WeightedRuns.of(scores, weights, none, [], no_counts)
+    wanted = MassTargets.of(scores.size, float(weights.sum()), levels, kind)
+    return weighted_values(weighted, wanted, levels=levels, kind=kind)
+
+
+def counted_values(
+    runs: CountedRuns,
+    targets: RankTargets,
+    *,
+    count: int,
+    levels: int,
+    kind: Kind,
+) -> FloatArray:
+    """Return the numbers of a group whose records count once each."""
+    if kind == "quantile":
+        return runs.quantiles(targets) + 0.0  # no negative zeros
+    return counted_means(runs, targets, count=count, levels=levels).values
+
+
+def counted_means(
+    runs: CountedRuns,
+    targets: RankTargets,
+    *,
+    count: int,
+    levels: int,
+    gap_moments: Sequence[int] | None = None,
+) -> BinMeans:
+    """Return the bin means of a group whose records count once each.
+
+    ``gap_moments`` are the exact sums of the scores that were not kept, one for each bin.
+    """
+    cuts = runs.cuts(targets, count, levels)
+    return means_between(runs, cuts, gap_moments or [0] * levels, count)
+
+
+def weighted_values(
+    runs: WeightedRuns,
+    targets: MassTargets,
+    *,
+    levels: int,
+    kind: Kind,
+    gap_masses: Sequence[int] | None = None,
+) -> tuple[float, FloatArray]:
+    """Return the total weight and the numbers of a group with weights.
+
+    ``gap_masses`` are the exact sums of weights of the records that were not kept.
+    """
+    if kind == "mean":
+        means = weighted_means(runs, targets, levels=levels, gap_masses=gap_masses)
+        return means.total / (1 << LOWEST_EXPONENT), means.values
+    gap_masses = gap_masses or [0] * (targets.size + 1)
+    total = runs.total() + sum(gap_masses)
+    reached = [((2 * level - 1) * total, 2 * levels) for level in range(1, levels + 1)]
+    cuts = runs.cuts(targets, reached, gap_masses)
+    return total / (1 << LOWEST_EXPONENT), runs.scores[[cut.run for cut in cuts]] + 0.0
+
+
+def weighted_means(
+    runs: WeightedRuns,
+    targets: MassTargets,
+    *,
+    levels: int,
+    gap_masses: Sequence[int] | None = None,
+    gap_moments: Sequence[int] | None = None,
+) -> BinMeans:
+    """Return the bin means of a group with weights.
+
+    ``gap_masses`` and ``gap_moments`` are the exact sums of weights, and of weight times score,
+    of the records that were not kept.
+    """
+    gap_masses = gap_masses or [0] * (targets.size + 1)
+    total = runs.total() + sum(gap_masses)
+    passed = [(edge * total + 1, levels) for edge in range(1, levels)]
+    cuts = runs.cuts(targets, passed, gap_masses)
+    return means_between(runs, cuts, gap_moments or [0] * levels, total)
+
 
 Values: TypeAlias = npt.NDArray[Any]
 """The numbers of a sketch: floats, or whole numbers where records are counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -13,22 +13,43 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Records
-from fedparity.sketches.selection.asked import Asked
+from fedparity.sketches.selection.accumulators import Bag, Bounds, Tally, Tuning
 from fedparity.sketches.selection.bucket_maps import Integers
-from fedparity.sketches.selection.dealing import Progress, available_threads
-from fedparity.sketches.selection.kernels import KernelName, choose_kernel
-from fedparity.sketches.selection.moments import Beside, Moments
-from fedparity.sketches.selection.passes import count_all, count_parts, gather
+from fedparity.sketches.selection.moments import Asked, Beside, Moments
+from fedparity.sketches.selection.passes import (
+    KernelName,
+    Progress,
+    Run,
+    available_threads,
+    choose_kernel,
+    count_all,
+    count_parts,
+    gather,
+)
 from fedparity.sketches.selection.resolve import Resolved, Resolver, Values
-from fedparity.sketches.selection.run import Run
-from fedparity.sketches.selection.sampling import first_map, score_sample
-from fedparity.sketches.selection.stages import FirstBuckets, Stage, narrow, split
-from fedparity.sketches.selection.state import Bag, Bounds, Tally
-from fedparity.sketches.selection.targets import MassTargets, RankTargets, Targets
-from fedparity.sketches.selection.tuning import Tuning
-from fedparity.sketches.selection.windows import choose_windows, within_windows
+from fedparity.sketches.selection.stages import (
+    FirstBuckets,
+    MassTargets,
+    RankTargets,
+    Stage,
+    Targets,
+    choose_windows,
+    first_map,
+    narrow,
+    score_sample,
+    split,
+    within_windows,
+)
 
-__all__ = ["Census", "Selected", "select", "where_met"]
+__all__ = [
+    "AskedPlace",
+    "Census",
+    "MayRank",
+    "RankedRecords",
+    "Selected",
+    "select",
+    "where_met",
+]
 
 Found = TypeVar("Found")
 
@@ -121,7 +142,7 @@ def select(
     thresholds : sequence of numbers
         Scores at or above which records are counted as well.
     points : increasing array, for kind ``counts``
-        The scores there can be, see :class:`~fedparity.sketches.score_grid.ScoreGrid`.
+        The scores there can be, see :class:`~fedparity.sketches.grids.ScoreGrid`.
     beside : Beside, optional
         What is added up; only what the sketch needs if absent.
     score_range : pair of numbers, optional
@@ -271,3 +292,52 @@ def _gathered(
         if found is not None:
             return found, bag
     return last, gather(run, first, last, atoms)
+
+
+class AskedPlace(Protocol):
+    """Where records are, and are asked about instead of read."""
+
+    @property
+    def place(self) -> str:
+        """Where the scores are ranked, in one word."""
+        ...  # pragma: no cover
+
+    @property
+    def questions(self) -> int:
+        """How often that place was asked something so far."""
+        ...  # pragma: no cover
+
+
+class RankedRecords(AskedPlace, Protocol):
+    """The scores of all groups, of which only the numbers of a sketch are asked."""
+
+    def census(self, score_range: tuple[float, float] | None) -> Census | None:
+        """Count the groups, or return None if the source cannot rank these records after all.
+
+        Raises
+        ------
+        FedparityError
+            If a record may not be counted, or its score is outside the range: as the kernels do.
+        """
+        ...  # pragma: no cover
+
+    def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
+        """Return the sketches, with so many levels each: the bits are those of the kernels.
+
+        None if the source cannot find them after all.
+
+        Raises
+        ------
+        ScoreError
+            If a score is none of the points of the grid, where they are counted.
+        """
+        ...  # pragma: no cover
+
+
+@runtime_checkable
+class MayRank(Protocol):
+    """Records that know whether their source can rank them."""
+
+    def ranked(self, asked: Asked) -> RankedRecords | None:
+        """Return the same records, ranked where they are; None if they have to be read."""
+        ...  # pragma: no cover

@@ -3,25 +3,323 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.records import Batch
+from fedparity.sketches.grids import ranks
+from fedparity.sketches.kinds import Kind
+from fedparity.sketches.records import ArrayRecords, Batch, HeldRecords, Records
+from fedparity.sketches.selection.accumulators import (
+    KEEP,
+    SKIP,
+    Bounds,
+    Tuning,
+    candidate_slot,
+    window_slot,
+)
 from fedparity.sketches.selection.bucket_maps import (
     BucketMap,
     Integers,
     Keys,
+    LinearMap,
+    choose_map,
     from_keys,
     to_keys,
 )
-from fedparity.sketches.selection.state import KEEP, SKIP, candidate_slot
-from fedparity.sketches.selection.targets import Targets
-from fedparity.sketches.selection.tuning import Tuning
 
-__all__ = ["Buckets", "FirstBuckets", "SplitBuckets", "Stage", "narrow", "split"]
+__all__ = [
+    "Buckets",
+    "FirstBuckets",
+    "MassTargets",
+    "Narrowed",
+    "OneBucket",
+    "RankTargets",
+    "SplitBuckets",
+    "Stage",
+    "Targets",
+    "Windows",
+    "choose_windows",
+    "first_map",
+    "narrow",
+    "score_sample",
+    "split",
+    "within_windows",
+]
+
+_COARSE, _FINE = 1 << 14, 1 << 17
+_MANY_LEVELS = 200
+"""More levels than this are worth finer buckets."""
+
+
+@dataclass(frozen=True)
+class OneBucket:
+    """The map of all scores to one bucket."""
+
+    width: int = 1
+
+    def buckets(self, scores: FloatArray) -> Integers:
+        """Return the only one, for each score."""
+        return np.zeros(scores.size, dtype=np.int64)
+
+
+def score_sample(records: Records, bounds: Bounds, tuning: Tuning) -> FloatArray:
+    """Return some scores, sorted: from all over where that is cheap, else the first ones."""
+    if isinstance(records, ArrayRecords):
+        scores = records.scores
+    elif isinstance(records, HeldRecords):
+        scores = records.sample(tuning.sample)
+    else:
+        scores = next((task().scores for task in records.batches()), np.zeros(0))
+    if scores.size > tuning.sample:
+        random = np.random.default_rng(scores.size)  # the same sample every time
+        places = np.arange(tuning.sample) + random.random(tuning.sample)
+        scores = scores[(places * (scores.size / tuning.sample)).astype(np.int64)]
+    return np.sort(scores[bounds.inside(scores)])
+
+
+def first_map(sample: FloatArray, records: Records, levels_hint: int, tuning: Tuning) -> BucketMap:
+    """Return a map whose buckets hold a small share of the records each."""
+    rows = records.rows
+    if not sample.size or (rows is not None and rows <= tuning.few):
+        return OneBucket()
+    most = tuning.buckets // max(1, len(records.groups))
+    wanted = _FINE if levels_hint > _MANY_LEVELS else _COARSE
+    if rows is not None:
+        wanted = min(wanted, rows // 32)
+    return choose_map(sample, int(max(64, min(wanted, most))))
+
+
+_EPSILON = 2.0**-52
+
+
+class Narrowed(NamedTuple):
+    """One group's buckets after a count."""
+
+    kept: npt.NDArray[np.bool_]
+    """Buckets that hold something wanted."""
+    gaps: Integers
+    """For the others: after how many of the targets they lie."""
+    targets: Targets
+    """The same targets, counted among the kept records only."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankTargets:
+    """Ranks among records that count once each.
+
+    Parameters
+    ----------
+    ranks : increasing array of int64
+        Wanted ranks, from 1, among the records that are still in question.
+    """
+
+    ranks: Integers
+
+    @classmethod
+    def of(cls, count: int, levels: int, kind: Kind) -> RankTargets:
+        r"""Return the ranks of the quantiles, or of the records that the edges of bins cut.
+
+        Edge :math:`l` of k bins is cut through the record of rank
+        :math:`\lfloor n l / k \rfloor + 1`, or lies just before it.
+        """
+        if kind == "quantile":
+            return cls(ranks(count, levels).astype(np.int64))
+        edges = [count * edge // levels + 1 for edge in range(1, levels)]
+        return cls(np.array(edges, dtype=np.int64))
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.ranks.size
+
+    def narrow(self, counts: Integers, _: FloatArray | None) -> Narrowed:
+        """Return the buckets to keep, given the counts of all."""
+        running = np.cumsum(counts)
+        places = np.searchsorted(running, self.ranks, side="left")
+        kept = np.zeros(counts.size, dtype=bool)
+        kept[places] = True
+        skipped_before = np.cumsum(np.where(kept, 0, counts))
+        return Narrowed(
+            kept,
+            np.searchsorted(places, np.arange(counts.size), side="left"),
+            RankTargets(self.ranks - skipped_before[places]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class MassTargets:
+    """Positions in the running weight, known up to the rounding of sums of floats.
+
+    Parameters
+    ----------
+    masses : increasing array
+        Wanted running weights among the records that are still in question.
+    slack : float
+        How far those, and the running weight of buckets, may be from their exact values.
+    above, upto : arrays of int64
+        The rank of the record that each target falls on is above the one, and at most the
+        other, among the records that are still in question. Ranks are whole numbers, so that
+        a target never strays over records that are no longer in question.
+    """
+
+    masses: FloatArray
+    slack: float
+    above: Integers
+    upto: Integers
+
+    @classmethod
+    def of(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
+        """Return the targets of ``levels`` numbers of a group with this many records."""
+        steps = (
+            2 * np.arange(1, levels + 1) - 1 if kind == "quantile" else 2 * np.arange(1, levels)
+        )
+        return cls(
+            steps / (2 * levels) * total,
+            4 * (count + 64) * _EPSILON * total,
+            np.zeros(steps.size, dtype=np.int64),
+            np.full(steps.size, count),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return self.masses.size
+
+    def between(self, counts: Integers, weights: FloatArray) -> tuple[Integers, Integers]:
+        """Return the first and the last bucket, or run, that may hold each target."""
+        ranks_, running = np.cumsum(counts), np.cumsum(weights)
+        slack = self.slack + 4 * (counts.size + 64) * _EPSILON * float(running[-1])
+        lowest = np.searchsorted(ranks_, self.above, side="right")
+        highest = np.searchsorted(ranks_, self.upto, side="left")
+        first = np.searchsorted(running, self.masses - slack, side="left")
+        last = np.searchsorted(running, self.masses + slack, side="right")
+        return np.clip(first, lowest, highest), np.clip(last, lowest, highest)
+
+    def narrow(self, counts: Integers, masses: FloatArray | None) -> Narrowed:
+        """Return the buckets to keep: all that may hold a target, given rounding."""
+        weights = np.zeros(counts.size) if masses is None else masses
+        first, last = self.between(counts, weights)
+        steps = np.zeros(counts.size + 1, dtype=np.int64)
+        np.add.at(steps, first, 1)
+        np.add.at(steps, last + 1, -1)
+        kept = (np.cumsum(steps[:-1]) > 0) & (counts > 0)
+        skipped = np.cumsum(np.where(kept, 0.0, weights))
+        still = np.where(kept, counts, 0)
+        ranks_ = np.cumsum(still)
+        rounding = 4 * counts.size * _EPSILON * float(np.sum(weights))
+        return Narrowed(
+            kept,
+            np.searchsorted(last, np.arange(counts.size), side="left"),
+            MassTargets(
+                self.masses - skipped[first],
+                self.slack + rounding,
+                ranks_[first] - still[first],
+                ranks_[last],
+            ),
+        )
+
+
+Targets = RankTargets | MassTargets
+
+
+# Windows: the part of a kept bucket in which its wanted rank almost surely lies.
+#
+# A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
+# five standard deviations of its expected place. Records below and above are counted, not kept.
+# Where a window turns out to miss its rank, everything is gathered again without windows; hence they
+# save time and memory, and never change a result.
+
+_DEVIATIONS = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Bounds of scores that are kept in some buckets."""
+
+    places: Integers
+    """Their buckets, in increasing order."""
+    low: FloatArray
+    high: FloatArray
+
+
+def choose_windows(
+    stage: Stage, sample: FloatArray, tuning: Tuning
+) -> tuple[Stage, Windows] | None:
+    """Return a stage that keeps only windows of its buckets; None where they would not help."""
+    buckets = stage.buckets
+    if not isinstance(buckets, FirstBuckets) or not isinstance(buckets.chosen, LinearMap):
+        return None
+    if np.count_nonzero(np.diff(sample) == 0) > tuning.ties * sample.size:
+        return None
+    found = [
+        _of_group(stage, buckets.chosen, group, tuning.window)
+        for group in range(len(stage.targets))
+    ]
+    places, low, high = (np.concatenate(column) for column in zip(*found, strict=True))
+    slots = stage.slots.copy()
+    slots[places] = [window_slot(position) for position in range(places.size)]
+    return replace(stage, slots=slots), Windows(places, low, high)
+
+
+def _of_group(
+    stage: Stage, chosen: LinearMap, group: int, least: int
+) -> tuple[Integers, FloatArray, FloatArray]:
+    """Buckets of one group, and the bounds of their windows."""
+    targets = stage.targets[group]
+    if not isinstance(targets, RankTargets):
+        return np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
+    kept, owners, inside = _located(stage, group, targets)
+    owner, first = np.unique(owners, return_index=True)
+    last = np.append(first[1:], owners.size) - 1
+    places = kept[owner]
+    counts = stage.counts[places]
+    low = (inside[first] - 0.5) / counts
+    high = (inside[last] - 0.5) / counts
+    margin = _DEVIATIONS * np.sqrt(np.maximum(low * (1 - low), high * (1 - high)) / counts)
+    margin += 4 / counts
+    bucket = places - stage.buckets.starts[group]
+    even = (counts >= least) & (bucket >= 1) & (bucket <= chosen.inner)
+    even &= stage.slots[places] == KEEP
+    edge = chosen.low + (bucket - 1) / chosen.scale
+    with np.errstate(over="ignore"):  # a window that ends beyond the floats is open
+        ends = edge + (low - margin) / chosen.scale, edge + (high + margin) / chosen.scale
+    return places[even], ends[0][even], ends[1][even]
+
+
+def _located(
+    stage: Stage, group: int, targets: RankTargets
+) -> tuple[Integers, Integers, Integers]:
+    """The kept buckets of a group, which of them holds each rank, and the rank inside it."""
+    start, stop = stage.buckets.starts[group : group + 2]
+    kept = start + np.flatnonzero(stage.slots[start:stop] <= KEEP)
+    running = np.cumsum(stage.counts[kept])
+    owners = np.searchsorted(running, targets.ranks, side="left")
+    return kept, owners, targets.ranks - (running[owners] - stage.counts[kept[owners]])
+
+
+def within_windows(
+    stage: Stage, windows: Windows, below: Integers, above: Integers
+) -> Stage | None:
+    """Return the stage with ranks counted among the records in windows; None if one is missed."""
+    outside = np.zeros((2, stage.counts.size), dtype=np.int64)
+    outside[:, windows.places] = below, above
+    narrowed: list[Targets | None] = []
+    for group, targets in enumerate(stage.targets):
+        if not isinstance(targets, RankTargets):
+            narrowed.append(targets)
+            continue
+        kept, owners, inside = _located(stage, group, targets)
+        under, over = outside[:, kept]
+        left = stage.counts[kept] - under - over
+        inside -= under[owners]
+        if ((inside < 1) | (inside > left[owners])).any():
+            return None
+        narrowed.append(RankTargets((np.cumsum(left) - left)[owners] + inside))
+    return replace(stage, targets=tuple(narrowed))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from tests.report_audits import AUDITS, named_audit, synthetic
 
-from fedparity.diagnostics.intervals import Interval
-from fedparity.report.html.strip import strip
+from fedparity.laws.bounds import Interval
+from fedparity.report.html.page_figures import strip
 
 
 @pytest.mark.parametrize("name", [*AUDITS])

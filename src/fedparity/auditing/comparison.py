@@ -1,0 +1,451 @@
+"""The disparity and its magnitudes with all their errors, compared with the plan's review level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from fedparity.auditing.result_parts import (
+    Bounded,
+    Burden,
+    Compared,
+    DisparityResult,
+    Estimate,
+    InDeviations,
+    MagnitudesResult,
+    SetAside,
+    Standardized,
+    Verdicts,
+    WorstPair,
+)
+from fedparity.documents.plan import Plan
+from fedparity.federated.federation import Federation
+from fedparity.federated.mixtures import Method, mixtures
+from fedparity.laws.bounds import Interval
+from fedparity.laws.labels import Group
+from fedparity.uncertainty.assessment import Assessment, Bounds, DisparityAssessment, verdict
+from fedparity.uncertainty.brackets import Bracket
+from fedparity.uncertainty.certificate import Certificate, certify_pairs
+from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
+
+__all__ = [
+    "Beyond",
+    "Comparison",
+    "Sizes",
+    "sampled_deviation",
+]
+
+# Groups that no silo released: what they could do to the numbers of all groups together.
+#
+# Nothing is known of their scores, and at most how many records they have. Let :math:`\rho` be the
+# largest share of all records that can be theirs, and w the width of the score range.
+#
+# **Disparity.** :math:`G_p = \min_\mu \sum_s \alpha_s W_p^p(\nu_s, \mu)`. Leaving the groups set aside
+# out of the sum makes it smaller, and what is left is at least :math:`1 - \rho` times the disparity of
+# the others. Keeping the center of the others as :math:`\mu` makes it larger, and no law in the range is
+# further than w from another. Hence
+#
+# .. math:: (1 - \rho) \, G_p^{others} \le G_p \le (1 - \rho) \, G_p^{others} + \rho \, w^p .
+#
+# **Worst pair.** The distance of the two groups furthest apart is at least that of the others, and at
+# most w.
+#
+# **Burden.** Quantiles of the center move by at most :math:`\rho w`, so that no group's distance from
+# it changes by more.
+#
+# **Deviation.** The mean variance within groups is at least :math:`1 - \rho` times that of the others,
+# and the groups set aside add at most :math:`\rho w^2 / 4`.
+#
+# **Equal weights.** :math:`S^{-2} \sum_{s<t} W_2^2(s, t)` has the same sum and more, over a larger
+# number S of groups, and is at most :math:`w^2 / 4`.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beyond:
+    """How far groups that were set aside can move the numbers of all groups together."""
+
+    share: float
+    """The largest share of all records that can be theirs; 0 where none is set aside."""
+    groups: int
+    """How many of them can have records."""
+    width: float
+    """Of the score range."""
+    order: int
+
+    @classmethod
+    def of(
+        cls,
+        aside: Sequence[SetAside],
+        *,
+        seen: float,
+        score_range: tuple[float, float],
+        order: int,
+    ) -> Beyond:
+        """Return what these groups can do next to ``seen`` records of others.
+
+        Examples
+        --------
+        >>> few = SetAside(group="C", withheld=1, most=10.0, known="at most 10 records")
+        >>> Beyond.of([few], seen=190.0, score_range=(0, 2), order=2)
+        Beyond(share=0.05, groups=1, width=2, order=2)
+        """
+        most = math.fsum(math.inf if each.most is None else each.most for each in aside)
+        share = most / (seen + most) if math.isfinite(most) else 1.0
+        low, high = score_range
+        groups = sum(each.most != 0 for each in aside)
+        return cls(share=share, groups=groups, width=high - low, order=order)
+
+    def disparity(self, others: Certificate) -> Certificate:
+        """Return what the disparity of all groups can be, given bounds of that of the others."""
+        if not self.share:
+            return others
+        widest = self.width**self.order / (2 if self.order == 1 else 4)
+        upper = (1 - self.share) * others.upper + self.share * self.width**self.order
+        return Certificate(
+            lower=(1 - self.share) * others.lower, upper=max(others.upper, min(widest, upper))
+        )
+
+    def largest_distance(self, others: Interval) -> Interval:
+        """Return what the distance of the groups furthest apart can be."""
+        return Interval(others.lower, max(others.upper, self.width)) if self.share else others
+
+    def burden(self, others: Interval) -> Interval:
+        """Return what the distance of a group from the center can be."""
+        moved = self.share * self.width
+        return Interval(max(0.0, others.lower - moved), others.upper + moved)
+
+    def deviation(self, others: Interval) -> Interval:
+        """Return what the standard deviation within groups can be."""
+        upper = (1 - self.share) * others.upper**2 + self.share * self.width**2 / 4
+        return Interval(
+            math.sqrt(1 - self.share) * others.lower, max(others.upper, math.sqrt(upper))
+        )
+
+    def equal_weights(self, others: Interval, groups: int) -> Interval:
+        """Return what the disparity in points of equally large groups can be."""
+        if not self.groups:
+            return others
+        lower = others.lower * groups / (groups + self.groups)
+        return Interval(lower, max(others.upper, self.width / 2))
+
+    def part(self, others: Interval) -> Interval:
+        """Return what a share of a variance or a disparity can be: anything, once there are more."""
+        return Interval(0.0, 1.0) if self.share else others
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """Magnitudes with bounds, and bounds of the distances that the plan has compared."""
+
+    magnitudes: Magnitudes
+    pairs: tuple[Interval, ...]
+    """What the distance of every two groups can be, of the plan's order and trim."""
+
+    @classmethod
+    def of(
+        cls,
+        federation: Federation,
+        method: Method,
+        *,
+        score_range: tuple[float, float],
+        unseen: Mapping[Group, float] | None = None,
+        unseen_total: float | None = None,
+    ) -> Sizes:
+        """Return them for a federation; options are those of :func:`fedparity.certify`."""
+        found = magnitudes(
+            federation, method, score_range=score_range, unseen=unseen, unseen_total=unseen_total
+        )
+        bounds: Iterable[Bracket | Certificate] = (pair.distance for pair in found.pairs)
+        if method.order == 1 or method.trim:
+            bounds = certify_pairs(
+                federation,
+                score_range=score_range,
+                order=method.order,
+                trim=method.trim,
+                unseen=unseen,
+                unseen_total=unseen_total,
+            )
+        return cls(
+            magnitudes=found, pairs=tuple(Interval(each.lower, each.upper) for each in bounds)
+        )
+
+
+def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Interval:
+    r"""Return what the standard deviation within groups could be in the population.
+
+    The mean V of the squares :math:`(Z - \mu_s)^2` of n independent records has the variance
+    :math:`(E(Z - \mu_s)^4 - V^2) / n`, and its root that over 4 V. The moments are those of the
+    mixtures; bounds of the raw data's deviation are added.
+    """
+    laws = mixtures(federation)
+    centered = [law.atoms - law.mean for law in laws.values()]
+    squares, fourths = (
+        float(
+            np.dot(
+                federation.shares,
+                [
+                    law.masses @ part**power
+                    for law, part in zip(laws.values(), centered, strict=True)
+                ],
+            )
+        )
+        for power in (2, 4)
+    )
+    weight = federation.counts.astype(np.float64)
+    records = weight.sum() ** 2 / np.sum(weight**2 / federation.effective)
+    error = math.sqrt(max(0.0, fourths - squares**2) / records)
+    error = NormalDist().inv_cdf((1 + confidence) / 2) * error / (2 * math.sqrt(squares or 1.0))
+    return Interval(max(0.0, known.lower - error), known.upper + error)
+
+
+_ONE = Interval(1.0, 1.0)
+
+
+class _Ranges(NamedTuple):
+    """What a distance could be, from the narrowest range to the widest."""
+
+    interval: Interval
+    combined: Interval
+    all: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What was measured of all groups, and how far each number may be from the truth."""
+
+    plan: Plan
+    assessment: Assessment
+    federation: Federation
+    seen: Sizes
+    """With bounds of the raw data of the cells released."""
+    all: Sizes
+    """With bounds of all raw data of the groups measured."""
+    beyond: Beyond
+    """What the groups set aside can do."""
+
+    def disparity(self) -> DisparityResult:
+        """Return the disparity with its errors, and what the review level says.
+
+        The number compared is the distance of the two groups furthest apart, in points, as a share
+        of the range or in standard deviations; or the disparity, for a review unit of ``squared``.
+        """
+        found, level = self._disparity, self.plan.review_level
+        compared = self._compared()
+        return DisparityResult(
+            value=found.value,
+            corrected=found.corrected,
+            interval=found.interval,
+            certificate=_ends(found.certificate),
+            combined=found.combined,
+            outer=_ends(found.outer),
+            p_value=found.p_value,
+            review_level=level,
+            review_unit=self.plan.review_unit,
+            compared=compared,
+            verdict=Verdicts(
+                answered=verdict(compared.answered, level), all=verdict(compared.all, level)
+            ),
+        )
+
+    def magnitudes(self) -> MagnitudesResult:
+        """Return the disparity in units that people can read."""
+        seen, everyone = self.seen.magnitudes, self.all.magnitudes
+        groups, beyond = len(self.federation.groups), self.beyond
+        return MagnitudesResult(
+            points=self._points(),
+            worst_pair=self._worst_pair,
+            standardized=self._standardized(),
+            variance_share=_bounded(seen.variance_share, everyone.variance_share, beyond.part),
+            location_share=_bounded(seen.location_share, everyone.location_share, beyond.part),
+            equal_weights=_bounded(
+                _root(seen.equal_weights),
+                _root(everyone.equal_weights),
+                lambda others: beyond.equal_weights(others, groups),
+            ),
+            burden=tuple(
+                Burden(group=group, **vars(_bounded(own, everyone.burden[group], beyond.burden)))
+                for group, own in seen.burden.items()
+            ),
+        )
+
+    @property
+    def _disparity(self) -> DisparityAssessment:
+        return self.assessment.disparity
+
+    def _points(self) -> Estimate:
+        """The disparity in score points: for order 2 its root."""
+        found = self._disparity
+        root = _power(1 / self.plan.order)
+        return Estimate(
+            value=found.value ** (1 / self.plan.order),
+            corrected=found.corrected ** (1 / self.plan.order),
+            interval=root(found.interval),
+            certificate=root(_ends(found.certificate)),
+            combined=root(found.combined),
+            outer=root(_ends(found.outer)),
+        )
+
+    @cached_property
+    def _distances(self) -> list[_Ranges]:
+        """What the distance of every two groups could be, for all pairs at once."""
+        combine, widest = self._disparity, Interval(0.0, self.beyond.width)
+        found = []
+        for pair, seen, everyone in zip(
+            self.assessment.pairs, self.seen.pairs, self.all.pairs, strict=True
+        ):
+            own = pair.simultaneous
+            combined = combine.with_sketches(own, pair.value, seen)
+            in_all = combine.with_all(own, pair.value, seen, everyone)
+            found.append(
+                _Ranges(
+                    interval=own,
+                    combined=_hull(_common(combined, widest), own),
+                    all=_hull(_common(in_all, widest), own),
+                )
+            )
+        return found
+
+    @cached_property
+    def _place(self) -> int:
+        """Which pair is the worst: the one with the largest estimate, noise taken off."""
+        pairs = self.assessment.pairs
+        return max(range(len(pairs)), key=lambda i: (pairs[i].corrected, pairs[i].value))
+
+    @cached_property
+    def _worst_pair(self) -> WorstPair:
+        """The largest distance: as large as the largest lower end, no larger than the largest upper.
+
+        Intervals of all pairs hold at once, so these do too, whichever pair is the worst.
+        """
+        worst = self.assessment.pairs[self._place]
+        estimates = Interval(*sorted((worst.value, worst.corrected)))
+        interval, combined, _ = (
+            _hull(_largest(ranges), estimates) for ranges in zip(*self._distances, strict=True)
+        )
+        certificate = _largest(self.seen.pairs)
+        outer = _hull(_largest(self.all.pairs), certificate)
+        return WorstPair(
+            groups=worst.groups,
+            higher=self.seen.magnitudes.pairs[self._place].higher,
+            value=worst.value,
+            corrected=worst.corrected,
+            share_of_range=worst.corrected / self.beyond.width,
+            interval=interval,
+            certificate=certificate,
+            combined=combined,
+            outer=self.beyond.largest_distance(outer),
+        )
+
+    def _standardized(self) -> Standardized:
+        """The worst pair in standard deviations within groups."""
+        seen, everyone = self.seen.magnitudes, self.all.magnitudes
+        deviation = _bounded(
+            seen.standardized.deviation, everyone.standardized.deviation, self.beyond.deviation
+        )
+        worst = self._worst_pair
+        gap, gap_of_all = (each.pairs[self._place].mean_gap for each in (seen, everyone))
+        return Standardized(
+            deviation=deviation,
+            distance=_in_deviations(worst.value, worst.certificate, worst.outer, deviation),
+            mean_gap=_in_deviations(
+                gap.value, _ends(gap), _hull(_ends(gap_of_all), _ends(gap)), deviation
+            ),
+        )
+
+    def _compared(self) -> Compared:
+        """The number that the review level speaks of, in its unit."""
+        worst, found = self._worst_pair, self._disparity
+        value, answered = worst.corrected, worst.combined
+        everyone = _hull(_largest(each.all for each in self._distances), answered)
+        everyone = self.beyond.largest_distance(everyone)
+        if self.plan.review_unit == "squared":
+            value, answered, everyone = found.corrected, found.combined, found.combined_all
+        unit, units = {
+            "points": lambda: (1.0, (_ONE, _ONE)),
+            "squared": lambda: (1.0, (_ONE, _ONE)),
+            "share": self._width,
+            "sd": self._deviation,
+        }[self.plan.review_unit]()
+        return Compared(
+            value=value / unit if unit else None,
+            answered=_quotient(answered, units[0]),
+            all=_quotient(everyone, units[1]),
+        )
+
+    def _width(self) -> tuple[float, tuple[Interval, Interval]]:
+        width = self.beyond.width
+        return width, (Interval(width, width), Interval(width, width))
+
+    def _deviation(self) -> tuple[float, tuple[Interval, Interval]]:
+        """One standard deviation, and what it could be among those who answered, and among all."""
+        known, everyone = (
+            sampled_deviation(
+                self.federation, each.magnitudes.standardized.deviation, self.assessment.confidence
+            )
+            for each in (self.seen, self.all)
+        )
+        value = self.seen.magnitudes.standardized.deviation.value
+        known = _hull(known, Interval(value, value))
+        return value, (known, self.beyond.deviation(_hull(everyone, known)))
+
+
+def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Interval]) -> Bounded:
+    """A magnitude with bounds of what was seen, and of all that may exist."""
+    certificate = _ends(seen)
+    outer = beyond(_hull(_ends(everyone), certificate))
+    return Bounded(value=seen.value, certificate=certificate, outer=_hull(outer, certificate))
+
+
+def _in_deviations(
+    value: float, certificate: Interval, outer: Interval, deviation: Bounded
+) -> InDeviations:
+    return InDeviations(
+        value=value / deviation.value if deviation.value else None,
+        certificate=_quotient(certificate, deviation.certificate),
+        outer=_quotient(outer, deviation.outer),
+    )
+
+
+def _quotient(ends: Interval, unit: Interval) -> Interval:
+    """What a number can be in units that are known up to a range; without limit if one may be 0."""
+    most = 1 / unit.lower if unit.lower > 0 else math.inf
+    least = 1 / unit.upper
+    lower = ends.lower * (least if ends.lower > 0 else most) if ends.lower else 0.0
+    upper = ends.upper * (most if ends.upper > 0 else least) if ends.upper else 0.0
+    return Interval(lower, upper)
+
+
+def _ends(bounds: Bracket | Bounds) -> Interval:
+    return Interval(bounds.lower, bounds.upper)
+
+
+def _root(square: Bracket) -> Bracket:
+    return Bracket(
+        value=math.sqrt(square.value),
+        lower=math.sqrt(square.lower),
+        upper=math.sqrt(square.upper),
+    )
+
+
+def _power(exponent: float) -> Callable[[Interval], Interval]:
+    return lambda ends: Interval(ends.lower**exponent, ends.upper**exponent)
+
+
+def _largest(ranges: Iterable[Interval]) -> Interval:
+    """What the largest of several numbers can be, each known up to a range."""
+    lower, upper = zip(*ranges, strict=True)
+    return Interval(max(lower), max(upper))
+
+
+def _hull(ends: Interval, other: Interval) -> Interval:
+    return Interval(min(ends.lower, other.lower), max(ends.upper, other.upper))
+
+
+def _common(ends: Interval, other: Interval) -> Interval:
+    return Interval(max(ends.lower, other.lower), min(ends.upper, other.upper))

@@ -1,1 +1,0 @@
-"""From the messages of a secure sum to the result of an audit."""

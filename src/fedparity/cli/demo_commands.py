@@ -1,0 +1,275 @@
+"""``fedparity demo``: a whole audit in a folder that one can explore."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import click
+import numpy as np
+
+from fedparity.auditing.audit import audit
+from fedparity.cli.audit_text import audit_text
+from fedparity.cli.message_files import inspect_message
+from fedparity.cli.output import quoted
+from fedparity.cli.verify_commands import verify_text
+from fedparity.documents.files import write_whole
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.errors import OutputError
+from fedparity.errors.base import printable
+from fedparity.functionals.disparity import disparity
+from fedparity.functionals.wasserstein import wasserstein
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import Law
+from fedparity.privacy.ledger import Ledger
+from fedparity.privacy.policy import Policy
+from fedparity.silo.permit import Permit
+from fedparity.silo.release import prepare
+from fedparity.sketches.kinds import DEFAULT_LEVELS
+from fedparity.text import number
+
+__all__ = [
+    "Hospital",
+    "demo",
+    "demo_plan",
+    "hospitals",
+]
+
+_NAMES = ("Aurora", "Bayside", "Cedar", "Dunmore", "Elm Park")
+_SEVERITY = (1.5, 2.5, 3.5, 4.5, 6.0)
+"""First parameter of each hospital's Beta law, the same for both groups; scores are 0 to 10."""
+_COUNTS = {"A": (1900, 1500, 1000, 600, 300), "B": (300, 600, 1000, 1500, 1900)}
+"""Group A is mostly seen where cases are mild, group B where they are severe."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hospital:
+    """One hospital's records."""
+
+    name: str
+    scores: FloatArray
+    groups: Sequence[str]
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return self.name.lower().replace(" ", "-")
+
+    @property
+    def table_file(self) -> str:
+        """Its records, which never leave."""
+        return f"{self.folder}/patients.csv"
+
+    @property
+    def ledger_file(self) -> str:
+        """Its record of what left."""
+        return f"{self.folder}/ledger.jsonl"
+
+    @property
+    def message_file(self) -> str:
+        """What it sends, where the auditor keeps it."""
+        return f"inbox/{self.folder}.sketch.json"
+
+    def table(self) -> bytes:
+        """Return the records as CSV."""
+        text = io.StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(("patient", "group", "risk"))
+        for patient, (group, score) in enumerate(zip(self.groups, self.scores, strict=True)):
+            rows.writerow((f"{self.name[0]}{patient:05}", group, f"{score:.4f}"))
+        return text.getvalue().encode()
+
+
+def hospitals(seed: int) -> list[Hospital]:
+    """Return hospitals in which the group plays no part once the hospital is known."""
+    random = np.random.default_rng(seed)
+    made = {
+        (group, name): np.round(10 * random.beta(severity, 4.0, count), 4)
+        for group, counts in _COUNTS.items()
+        for name, severity, count in zip(_NAMES, _SEVERITY, counts, strict=True)
+    }
+    return [
+        Hospital(
+            name,
+            np.concatenate([made[group, name] for group in _COUNTS]),
+            [group for group in _COUNTS for _ in made[group, name]],
+        )
+        for name in _NAMES
+    ]
+
+
+def demo_plan(levels: int) -> Plan:
+    """Return the plan that the five hospitals agreed on."""
+    return Plan(
+        title="Readmission risk of five hospitals",
+        groups=tuple(_COUNTS),
+        score_range=(0.0, 10.0),
+        levels=levels,
+        thresholds=(5.0,),
+        favorable="below",
+        review_level=0.5,
+        silos=_NAMES,
+    )
+
+
+_NOTE = "README.txt"
+_FIRST_LINE = "This folder was written by fedparity demo, and may be deleted."
+_WORDS = """\
+Five made-up hospitals use the same risk score, from 0 to 10. Inside each, the
+score has nothing to do with the group; but group A is mostly seen where cases
+are mild, and group B where they are severe.
+
+plan.toml        what the auditor asked of every hospital
+HOSPITAL/        a hospital's own: patients.csv, which never leaves, and the
+                 ledger of what did
+inbox/           what the auditor received: per group a count, means of the
+                 scores between ranks, and how many are at 5 or above
+result.json      what the auditor found
+
+Typed in this folder, these commands make the last two again:
+
+"""
+
+
+@click.command(short_help="Audit five synthetic hospitals, from data to answer.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False),
+    default="fedparity-demo",
+    show_default=True,
+    help="Folder to write to.",
+)
+@click.option(
+    "--levels",
+    type=click.IntRange(min=1),
+    default=DEFAULT_LEVELS,
+    show_default=True,
+    help="Means k that each hospital releases per group, at most.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=2026,
+    show_default=True,
+    help="Seed of the synthetic scores.",
+)
+@click.option("--force", is_flag=True, help="Write into a folder that holds other things.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> None:
+    """Audit five synthetic hospitals, each nearly at parity, that together are not.
+
+    Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
+    all of it to be explored. An earlier demo's files are replaced.
+
+    \b
+    Examples:
+      fedparity demo
+      fedparity demo --out /tmp/demo --levels 20
+      fedparity demo --json
+    """
+    folder = Path(out)
+    _check_folder(folder, force=force)
+    made, plan = hospitals(seed), demo_plan(levels)
+    _write_inputs(folder, plan, made)
+    messages = [_release(folder, plan, each) for each in made]
+    result = audit(plan, messages)
+    result.write(folder / "result.json", force=True)
+    if as_json:
+        click.echo(result.to_json())
+    else:
+        click.echo(f"What the hospitals sent\n\n{_received(plan, messages)}\n")
+        click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
+    click.echo(_next(folder), err=True)
+
+
+def _check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse to write among files that are not a demo's."""
+    if force or not folder.exists() or not any(folder.iterdir()):
+        return
+    note = folder / _NOTE
+    if not (note.is_file() and note.read_text(encoding="utf-8").startswith(_FIRST_LINE)):
+        raise OutputError(
+            f"{folder} exists and was not written by fedparity demo.",
+            fix="choose another folder with --out, or pass --force to write into it.",
+        )
+
+
+def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
+    """Write what is there before the audit: the plan, and each hospital's table."""
+    for own in (*(folder / each.folder for each in made), folder / "inbox"):
+        try:
+            own.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise OutputError.unwritable(str(own), str(problem.strerror)) from None
+    typed = "".join(f"  {quoted('fedparity', *command)}\n" for command in _commands(made))
+    write_whole(folder / _NOTE, f"{_FIRST_LINE}\n\n{_WORDS}{typed}".encode(), force=True)
+    plan.write(folder / "plan.toml", force=True)
+    for each in made:
+        write_whole(folder / each.table_file, each.table(), force=True)
+        (folder / each.ledger_file).unlink(missing_ok=True)  # an earlier demo may have other data
+
+
+def _commands(made: Sequence[Hospital]) -> list[list[str]]:
+    """The commands of the audit, as one would type them in the folder."""
+    columns = ["--score", "risk", "--group", "group"]
+    sketches = [
+        ["sketch", "plan.toml", each.table_file, "--silo", each.name, *columns, *_target(each)]
+        for each in made
+    ]
+    verify = ["verify", "plan.toml", "inbox"]
+    return [*sketches, verify, ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]]
+
+
+def _target(hospital: Hospital) -> list[str]:
+    return ["-o", hospital.message_file, "--ledger", hospital.ledger_file, "--force"]
+
+
+def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
+    """What a hospital does: reduce its table, enter the release into its ledger, send it."""
+    release = prepare(
+        folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
+    )
+    ledger = Ledger(folder / hospital.ledger_file)
+    ledger.begin()
+    permit = Permit.of(
+        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+    )
+    message = folder / hospital.message_file
+    release.write(message, permit=permit, force=True)
+    return SiloSketch.read(message)
+
+
+def _received(plan: Plan, messages: Sequence[SiloSketch]) -> str:
+    found = [inspect_message(plan, message.silo, message) for message in messages]
+    return verify_text(plan, found, [])
+
+
+def _pooled(made: Sequence[Hospital]) -> str:
+    scores = np.concatenate([each.scores for each in made])
+    groups = np.array(list(chain.from_iterable(each.groups for each in made)))
+    laws = [Law.from_scores(scores[groups == group]) for group in np.unique(groups)]
+    apart, pooled = wasserstein(*laws), disparity(scores, sensitive_features=groups)
+    return (
+        f"The pooled records, which no auditor sees, are {number(apart)} points apart "
+        f"(U₂ = {number(pooled)})."
+    )
+
+
+def _next(folder: Path) -> str:
+    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
+    return f"\n{printable(folder / _NOTE)} says what is in the folder; next:\n  {command}"
+
+
+def _program() -> list[str]:
+    """How this program is called here."""
+    if shutil.which("fedparity"):
+        return ["fedparity"]
+    called = Path(sys.argv[0])
+    return [sys.executable, "-m", "fedparity"] if called.name == "__main__.py" else [str(called)]

@@ -1,1 +1,0 @@
-"""What noise in histograms does to every measure of an audit."""

@@ -1,0 +1,273 @@
+"""Files read with a limit, and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fedparity.errors import DocumentError, KeyFileError, OutputError
+from fedparity.errors.base import FedparityError, printable
+
+__all__ = [
+    "FileNames",
+    "Path",
+    "StagedFile",
+    "file_name",
+    "read_bounded",
+    "read_passphrase",
+    "refuse_existing",
+    "refuse_open_to_others",
+    "staged",
+    "write_whole",
+]
+
+Path: TypeAlias = str | os.PathLike[str]
+
+
+def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = DocumentError) -> bytes:
+    """Return the bytes of a file, of which at most ``limit`` and one are ever read.
+
+    A pipe, a device or a folder is refused: whoever can put one among the files of others could else
+    keep the reader waiting for ever.
+
+    Raises
+    ------
+    DocumentError
+        If it cannot be read, or is larger; of the class ``error``.
+    """
+    name = os.fspath(path)
+    try:
+        with open(name, "rb", opener=_opened) as file:
+            found = os.fstat(file.fileno())
+            usable = stat.S_ISREG(found.st_mode) and found.st_size <= limit
+            data = file.read(limit + 1) if usable else b""
+    except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
+        raise error.unreadable(name, _reason(problem)) from None
+    if not stat.S_ISREG(found.st_mode):
+        raise error.unreadable(name, "it is not a file")
+    if found.st_size > limit or len(data) > limit:
+        raise error.too_large(limit).within(name)
+    return data
+
+
+def _opened(name: str, flags: int) -> int:
+    """Open without waiting for somebody to write to a pipe."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def write_whole(path: Path, data: bytes, *, force: bool = False) -> None:
+    """Write a file that others see whole or not at all, with the rights that the umask leaves.
+
+    Without ``force`` a file of this name is never replaced, even if it appears in between.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and ``force`` is not set, or if it cannot be written.
+    """
+    with staged(path, data, force=force) as file:
+        file.put()
+
+
+@dataclass
+class StagedFile:
+    """A file that is complete on disk under a temporary name of the same folder."""
+
+    name: str
+    temporary: str
+    force: bool
+    failed: bool = False
+    """Whether it was to get its name, and could not."""
+
+    def put(self) -> None:
+        """Give the file its name, in one step."""
+        self.failed = True
+        with _explained(self.name):
+            _put(self.temporary, self.name, force=self.force)
+        self.failed = False
+
+
+@contextmanager
+def staged(
+    path: Path, data: bytes, *, force: bool = False, keep: bool = False
+) -> Iterator[StagedFile]:
+    """Write a file under a temporary name, and let the caller put it into its place.
+
+    All that can be wrong with a name or a folder is found before the body runs. The temporary name is
+    taken away at the end, unless the process is killed; or, with ``keep``, if the file was to be put
+    into its place and could not: a ledger may speak of it by then.
+
+    Raises
+    ------
+    OutputError
+        If the file exists and ``force`` is not set, or if it cannot be written.
+    """
+    name = os.fspath(path)
+    if not force:
+        refuse_existing(name)
+    with _explained(name):
+        file = StagedFile(name, _write(name, data), force)
+    try:
+        yield file
+    finally:
+        if os.path.lexists(file.temporary) and not (keep and file.failed):
+            os.unlink(file.temporary)  # noqa: PTH108
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turn what the system says of a file into an error that says what to do."""
+    try:
+        yield
+    except FileExistsError:
+        raise OutputError.exists(name) from None
+    except (OSError, ValueError) as problem:
+        raise OutputError.unwritable(name, _reason(problem)) from None
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise an OutputError if there is a file of this name."""
+    if os.path.lexists(path):
+        raise OutputError.exists(os.fspath(path))
+
+
+def _write(name: str, data: bytes) -> str:
+    """Write the bytes to a new file, wait until they are on disk, and return its name."""
+    from tempfile import mkstemp  # noqa: PLC0415 -- 9 ms at start otherwise
+
+    folder, base = os.path.split(name)
+    handle, temporary = mkstemp(dir=folder or ".", prefix=f".{base[:40]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _mode(name))  # noqa: PTH101
+    except OSError:
+        os.unlink(temporary)  # noqa: PTH108
+        raise
+    return temporary
+
+
+def _mode(name: str) -> int:
+    """The rights of the file that is replaced, or those that the umask leaves to a new one."""
+    with suppress(OSError):
+        return stat.S_IMODE(os.stat(name).st_mode) & 0o666  # noqa: PTH116
+    umask = os.umask(0o077)  # strict for the moment it takes to ask, should another thread write
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _put(temporary: str, name: str, *, force: bool) -> None:
+    """Give a file its name: in one step, which fails where the name is taken."""
+    if not force:
+        try:
+            os.link(temporary, name)
+        except FileExistsError:
+            raise
+        except OSError:  # no hard links on this file system: the check is a moment old
+            if os.path.lexists(name):
+                raise FileExistsError(name) from None
+        else:
+            return
+    os.replace(temporary, name)  # noqa: PTH105
+
+
+def _reason(problem: Exception) -> str:
+    text = getattr(problem, "strerror", None) or str(problem)
+    return text[:1].lower() + text[1:]
+
+
+def file_name(silo: str) -> str:
+    """Return the silo's name with what a file's name may not hold replaced.
+
+    Examples
+    --------
+    >>> file_name("St. Mary's / North")
+    'St.-Mary-s---North'
+    """
+    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in silo)
+    return kept.strip(".-")[:80] or "silo"
+
+
+class FileNames:
+    """A file name for each silo that no other one has, on a disk that may not tell cases apart.
+
+    Examples
+    --------
+    >>> names = FileNames()
+    >>> [names.of(silo) for silo in ("a", "A", "a-2", "a")]
+    ['a', 'A-2', 'a-2-2', 'a']
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def of(self, silo: str) -> str:
+        """Return the name of a silo: the same one whenever it is asked for."""
+        if silo not in self._names:
+            plain = name = file_name(silo)
+            number = 1
+            while name.lower() in self._taken:
+                number += 1
+                name = f"{plain}-{number}"
+            self._taken.add(name.lower())
+            self._names[silo] = name
+        return self._names[silo]
+
+
+_LONGEST = 1000
+
+
+def refuse_open_to_others(
+    handle: int, name: Path, *, what: str, error: type[FedparityError]
+) -> None:
+    """Raise if others than its owner may use an open file of the secret ``what``.
+
+    Windows keeps rights elsewhere; there nothing is looked at.
+
+    Raises
+    ------
+    FedparityError
+        Then; of the class ``error``.
+    """
+    mode = os.fstat(handle).st_mode
+    if sys.platform != "win32" and stat.S_ISREG(mode) and mode & 0o077:
+        shown = printable(os.fspath(name))
+        raise error(
+            f"the file {shown} holds {what}, and others than its owner may use it.",
+            fix=f"chmod 600 {shown}; if others have read it, replace what it holds.",
+        )
+
+
+def read_passphrase(name: str) -> bytes:
+    """Return the passphrase of a file, or of the standard input for ``-``: its first line.
+
+    Raises
+    ------
+    KeyFileError
+        If it cannot be read, is empty, or others than its owner may read it.
+    """
+    try:
+        if name == "-":
+            line = sys.stdin.readline(_LONGEST).encode()
+        else:
+            with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
+                refuse_open_to_others(file.fileno(), name, what="a passphrase", error=KeyFileError)
+                line = file.readline(_LONGEST)
+    except OSError as problem:
+        raise KeyFileError.unreadable(name, str(problem.strerror)) from None
+    passphrase = line.rstrip(b"\r\n")
+    if not passphrase:
+        place = "the standard input" if name == "-" else name
+        raise KeyFileError(
+            f"{place} holds no passphrase on its first line.",
+            fix="write the passphrase, and nothing else, to a file of mode 600.",
+        )
+    return passphrase

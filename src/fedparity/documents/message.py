@@ -1,0 +1,340 @@
+"""The message: all that leaves a silo, one file per silo and plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from fedparity.documents.fields import FrozenMapping, decode_base64, is_name, typed_label
+from fedparity.documents.files import Path, read_bounded, write_whole
+from fedparity.documents.json_text import (
+    LARGEST,
+    canonical_bytes,
+    decode_object,
+    digest_of,
+    is_digest,
+)
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.plan import Plan
+from fedparity.documents.plan_fields import as_number, as_whole
+from fedparity.errors import MessageError, SignatureError
+from fedparity.laws.labels import Group
+from fedparity.sketches.cell import Cell
+from fedparity.sketches.kinds import Kind
+
+__all__ = [
+    "SCHEMA",
+    "SIGNATURE_BYTES",
+    "MessageKind",
+    "SiloSketch",
+    "decode_message",
+]
+
+SCHEMA = "fedparity/sketch/1"
+_FIELDS = frozenset(
+    ("schema", "plan", "silo", "kind", "cells", "rows_dropped", "guarantee", "software")
+)
+_OPTIONAL = frozenset(("replaces", "signature"))
+_HISTOGRAM_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
+_CELL_FIELDS = _HISTOGRAM_FIELDS | {"effective", "counts", "mean_square", "above"}
+
+
+def decode_message(data: bytes) -> dict[str, Any]:
+    """Return the fields of a message but its schema: each there, none unknown, cells as objects.
+
+    What the fields hold is checked where a message is built.
+
+    Raises
+    ------
+    MessageError
+        If the bytes are not such an object.
+    """
+    message = decode_object(data, error=MessageError)
+    if message.get("schema") != SCHEMA:
+        raise MessageError.schema(SCHEMA, message.get("schema"))
+    _check_fields("the message", message.keys() - _OPTIONAL, _FIELDS)
+    for name in _OPTIONAL:
+        if message.get(name, "") is None:
+            raise MessageError.field(name, "a text, or left out", None)
+    cells = message["cells"]
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+        raise MessageError.field("cells", "a list of objects", cells)
+    expected = _HISTOGRAM_FIELDS if message["kind"] == "histogram" else _CELL_FIELDS
+    for cell in cells:
+        _check_fields("a cell", cell.keys(), expected)
+        if cell["levels"] is None:
+            raise MessageError.field("levels", "a whole number of at least 0", None)
+    del message["schema"]
+    return message
+
+
+def _check_fields(where: str, found: Any, expected: frozenset[str]) -> None:  # noqa: ANN401
+    if found == expected:
+        return
+    if unknown := sorted(found - expected):
+        raise MessageError.unknown_fields(where, unknown)
+    raise MessageError.missing_fields(where, sorted(expected - found))
+
+
+MessageKind: TypeAlias = Kind | Literal["histogram"]
+"""What the values of a message are; ``histogram``: noisy counts, where the plan asks for noise."""
+
+SIGNATURE_BYTES = 64
+_MOST_CELLS = 1000
+_MOST_TERMS = 32
+_MOST_RECORDS = 10**12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SiloSketch:
+    """All that one silo sends under one plan; valid once built.
+
+    Valid on its own, that is: :func:`~fedparity.documents.message_checks.check_message` says
+    whether it answers a plan.
+
+    Parameters
+    ----------
+    plan : str
+        The digest of the plan that it answers.
+    silo : str
+    kind : "mean", "quantile", "counts" or "histogram"
+    cells : sequence of SketchedCell, or of HistogramCell
+        One for each group of the plan, in the plan's order.
+    rows_dropped : int, default 0
+        Rows that were left out because their score is missing, where that was allowed.
+    guarantee : mapping
+        The rules that were applied: ``mode`` and the parameters of each rule.
+    software : str
+        The name and version of what wrote it.
+    replaces : str, optional
+        The digest of an earlier message under the same plan that the silo has voided.
+    signature : str, optional
+        The silo's Ed25519 signature, in base64.
+
+    Examples
+    --------
+    >>> sketch = SiloSketch(
+    ...     plan="sha256:" + 64 * "0",
+    ...     silo="aurora",
+    ...     kind="quantile",
+    ...     cells=[
+    ...         SketchedCell(group="A", count=40, values=[0.1, 0.5]),
+    ...         SketchedCell.kept_back("B", "small"),
+    ...     ],
+    ...     guarantee={"mode": "none", "minimum_cell": 11},
+    ...     software="fedparity 0.1.0",
+    ... )
+    >>> SiloSketch.from_bytes(sketch.to_bytes()) == sketch
+    True
+    """
+
+    schema: ClassVar[str] = SCHEMA
+
+    plan: str
+    silo: str
+    kind: MessageKind
+    cells: Sequence[SketchedCell | HistogramCell]
+    rows_dropped: int = 0
+    guarantee: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({"mode": "none"}))
+    software: str
+    replaces: str | None = None
+    signature: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_texts(self)
+        object.__setattr__(self, "cells", _checked_cells(self.cells, self.kind))
+        object.__setattr__(self, "guarantee", _checked_guarantee(self.guarantee))
+        rows = as_whole(self.rows_dropped, 0, _MOST_RECORDS)
+        if rows is None:
+            expected = "a whole number from 0 to 10^12"
+            raise MessageError.field("rows_dropped", expected, self.rows_dropped)
+        object.__setattr__(self, "rows_dropped", rows)
+        if self.signature is not None:
+            _check_signature(self.signature)
+
+    @classmethod
+    def read(cls, path: Path) -> SiloSketch:
+        """Return the message of a file.
+
+        Raises
+        ------
+        MessageError
+            If it cannot be read, or is not a valid message; the file is named.
+        """
+        data = read_bounded(path, limit=LARGEST, error=MessageError)
+        try:
+            return cls.from_bytes(data)
+        except MessageError as error:
+            raise error.within(str(path)) from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SiloSketch:
+        """Return the message that these bytes hold, canonical or not.
+
+        Raises
+        ------
+        MessageError
+            If they are not a valid message.
+        """
+        parts = decode_message(data)
+        read = HistogramCell.read if parts["kind"] == "histogram" else SketchedCell.read
+        cells = [read(cell) for cell in parts.pop("cells")]
+        return cls(cells=cells, **parts)
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical bytes of the message (RFC 8785).
+
+        Raises
+        ------
+        MessageError
+            If they are more than a reader accepts.
+        """
+        data = canonical_bytes(self.to_dict())
+        if len(data) > LARGEST:
+            raise MessageError.too_large(LARGEST)
+        return data
+
+    def write(self, path: Path, *, force: bool = False) -> None:
+        """Write the message to a file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``force`` is not set, or if it cannot be written.
+        """
+        write_whole(path, self.to_bytes(), force=force)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the message as JSON holds it."""
+        unsigned = {
+            "schema": SCHEMA,
+            "plan": self.plan,
+            "silo": self.silo,
+            "kind": self.kind,
+            "cells": [cell.to_dict() for cell in self.cells],
+            "rows_dropped": self.rows_dropped,
+            "guarantee": dict(self.guarantee),
+            "software": self.software,
+        }
+        if self.replaces is not None:
+            unsigned["replaces"] = self.replaces
+        return unsigned if self.signature is None else {**unsigned, "signature": self.signature}
+
+    def unsigned_bytes(self) -> bytes:
+        """Return the canonical bytes of the message without its signature."""
+        document = self.to_dict()
+        document.pop("signature", None)
+        return canonical_bytes(document)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the canonical bytes without the signature."""
+        return digest_of(self.unsigned_bytes())
+
+    @property
+    def content_digest(self) -> str:
+        """The same of what it says alone, whoever signed it with which version of the software."""
+        document = self.to_dict()
+        for name in ("software", "signature"):
+            document.pop(name, None)
+        return digest_of(canonical_bytes(document))
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, in the order of their cells."""
+        return tuple(cell.group for cell in self.cells)
+
+    def released(self, plan: Plan) -> dict[tuple[str, Group], Cell]:
+        """Return the cells that have values, by silo and group, as a federation takes them.
+
+        The plan says how far its rules may have moved a number. None of a noisy histogram:
+        :func:`fedparity.audit` makes laws of those.
+        """
+        released: dict[tuple[str, Group], Cell] = {}
+        for cell in self.cells:
+            found = cell.to_cell(plan) if isinstance(cell, SketchedCell) else None
+            released |= {} if found is None else {(self.silo, cell.group): found}
+        return released
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SiloSketch):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash((self.digest, self.signature))
+
+    def __repr__(self) -> str:
+        withheld = sum(cell.withheld is not None for cell in self.cells)
+        signed = "unsigned" if self.signature is None else "signed"
+        return f"SiloSketch({self.silo!r}, {len(self.cells)} cells, {withheld} withheld, {signed})"
+
+
+def _check_texts(sketch: SiloSketch) -> None:
+    if not is_digest(sketch.plan):
+        raise MessageError.field("plan", "the digest of a plan", sketch.plan)
+    if not is_name(sketch.silo):
+        raise MessageError.field("silo", "a name on one line", sketch.silo)
+    if sketch.kind not in (*get_args(Kind), "histogram"):
+        raise MessageError.field(
+            "kind", '"mean", "quantile", "counts" or "histogram"', sketch.kind
+        )
+    if not is_name(sketch.software):
+        raise MessageError.field("software", "a text on one line", sketch.software)
+    if sketch.replaces is not None and not is_digest(sketch.replaces):
+        raise MessageError.field("replaces", "the digest of a message", sketch.replaces)
+
+
+def _cell_type(kind: object) -> type[SketchedCell | HistogramCell]:
+    return HistogramCell if kind == "histogram" else SketchedCell
+
+
+def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCell, ...]:
+    kept = tuple(cells) if isinstance(cells, Sequence) else ()
+    if not 2 <= len(kept) <= _MOST_CELLS or {type(cell) for cell in kept} != {_cell_type(kind)}:
+        raise MessageError.field("cells", f"a list of 2 to {_MOST_CELLS:,} cells", cells)
+    seen = set()
+    for cell in kept:
+        label = typed_label(cell.group)
+        if label in seen:
+            raise MessageError.group_twice(cell.group)
+        seen.add(label)
+        if isinstance(cell, SketchedCell) and cell.values is not None:
+            _check_fields_of(cell, kind)
+    return kept
+
+
+def _check_fields_of(cell: SketchedCell, kind: str) -> None:
+    """Raise unless a released cell has the fields of its kind."""
+    if (cell.counts is not None) != (kind == "counts"):
+        raise MessageError.contradiction(
+            cell.group, "has counts in another kind, or none in its own"
+        )
+    needed = kind == "mean" and not cell.rank_error
+    if (needed and cell.mean_square is None) or (kind != "mean" and cell.mean_square is not None):
+        raise MessageError.contradiction(
+            cell.group, "has a mean square without bin means, or bin means without it"
+        )
+
+
+def _checked_guarantee(guarantee: object) -> FrozenMapping[Any]:
+    if not isinstance(guarantee, Mapping) or len(guarantee) > _MOST_TERMS:
+        expected = f"an object of at most {_MOST_TERMS} fields"
+        raise MessageError.field("guarantee", expected, guarantee)
+    if not is_name(guarantee.get("mode")):
+        raise MessageError.field("mode in guarantee", "a text", guarantee.get("mode"))
+    terms = {}
+    for name, value in guarantee.items():
+        plain = value is None or isinstance(value, bool) or is_name(value)
+        term = value if plain else as_number(value)
+        if not is_name(name) or (term is None and not plain):
+            raise MessageError.field("guarantee", "texts, numbers, booleans and nulls", value)
+        terms[name] = term
+    return FrozenMapping(terms)
+
+
+def _check_signature(signature: object) -> None:
+    if not isinstance(signature, str) or decode_base64(signature, SIGNATURE_BYTES) is None:
+        raise SignatureError.malformed()

@@ -1,0 +1,286 @@
+"""Messages against the plan they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from fedparity.documents.fields import typed_label
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.plan import Plan
+from fedparity.documents.signing import check_signature
+from fedparity.errors import MessageError
+from fedparity.errors.document_errors import RESEND
+from fedparity.laws.arrays import FloatArray
+from fedparity.privacy.count_merging import run_minimum
+from fedparity.privacy.disclosure import TAIL, allowed_levels, smallest_cell
+from fedparity.privacy.rounding import (
+    largest_mean_square,
+    mean_square_error,
+    round_mean_square,
+    round_values,
+)
+
+__all__ = ["check_message", "check_messages"]
+
+_SUMMED = 1e-9
+"""How far sums of weights in floats may be apart, as a share."""
+
+
+def check_messages(plan: Plan, sketches: Iterable[SiloSketch]) -> None:
+    """Raise unless every message answers the plan, and no silo answers twice.
+
+    Raises
+    ------
+    MessageError
+        For the first one that does not, or the second one of a silo, be it the same again.
+    """
+    seen: dict[str, SiloSketch] = {}
+    for sketch in sketches:
+        check_message(plan, sketch)
+        if sketch.silo in seen:
+            same = seen[sketch.silo] == sketch
+            raise (MessageError.same_twice if same else MessageError.silo_twice)(sketch.silo)
+        seen[sketch.silo] = sketch
+
+
+def check_message(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless a message answers the plan.
+
+    Its plan digest, its silo, its signature if the plan has keys, its kind, its groups and the
+    rules that it says were applied; and that they were, as far as the message itself can show it:
+    enough records in each cell, behind each value and between thresholds, the range, the points of
+    the grid, rounding, the mean square, and which cells are withheld.
+
+    Raises
+    ------
+    MessageError
+        If it does not; a SignatureError if it is not signed as the plan asks.
+    """
+    if sketch.plan != plan.digest:
+        raise MessageError.other_plan(sketch.silo, sketch.plan, plan.digest)
+    if plan.silos is not None and sketch.silo not in plan.silo_set:
+        raise MessageError.not_in_roster(sketch.silo, plan.silos)
+    if plan.keys:
+        check_signature(sketch, plan.keys)
+    if plan.privacy is not None and plan.privacy.secure:
+        raise MessageError.sketch_in_secure_mode(sketch.silo)
+    if sketch.kind != plan.message_kind:
+        raise MessageError.other_kind(sketch.silo, sketch.kind, plan.message_kind)
+    _check_groups(plan, sketch)
+    _check_guarantee(plan, sketch)
+    if plan.privacy is not None and sketch.rows_dropped:
+        raise MessageError.tells_dropped(sketch.silo)
+    _check_withheld(plan, sketch)
+    for cell in sketch.cells:
+        if isinstance(cell, HistogramCell):
+            _check_histogram(plan, sketch.silo, cell)
+            continue
+        if cell.values is not None and _is_weighted(sketch) != (cell.effective is not None):
+            raise MessageError.contradiction(
+                cell.group,
+                "says what its weights amount to, or its message that it has some; not both",
+            )
+        _check_cell(plan, sketch.silo, cell)
+
+
+def _is_weighted(sketch: SiloSketch) -> bool:
+    return bool(sketch.guarantee.get("weighted"))
+
+
+def _check_groups(plan: Plan, sketch: SiloSketch) -> None:
+    if [typed_label(group) for group in sketch.groups] != plan.typed_groups:
+        raise MessageError.other_groups(sketch.silo, sketch.groups, plan.groups)
+
+
+def _check_guarantee(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless the message states what the plan asks for; it may state more."""
+    for name, expected in plan.guarantee.items():
+        found = sketch.guarantee.get(name)
+        if found != expected or isinstance(found, bool):
+            raise MessageError.other_guarantee(sketch.silo, name, found, expected)
+
+
+def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless the rules can have withheld what is, and its number does not follow from a total."""
+    reasons = {cell.withheld for cell in sketch.cells} - {None}
+    number = sum(cell.withheld is not None for cell in sketch.cells)
+    if number and smallest_cell(plan.disclosure, kind=plan.sketch) == 1:
+        raise MessageError(
+            f"silo {sketch.silo!r} withheld {number:,} cells, but the rules of the plan withhold "
+            "none.",
+            fix=RESEND,
+        )
+    if plan.privacy is not None or _is_weighted(sketch):
+        return
+    if sketch.silo not in plan.totals:
+        if "complementary" in reasons:
+            raise MessageError(
+                f"silo {sketch.silo!r} withheld a cell to protect another from its public total, "
+                "but the plan has no total of it.",
+                fix=RESEND,
+            )
+        return
+    if len(reasons) > 1 or (number == 1 and len(sketch.cells) > 1):
+        raise MessageError(
+            f"silo {sketch.silo!r} has a public total in the plan, from which a cell that it "
+            "withheld can be computed.",
+            fix=RESEND,
+        )
+
+
+def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    if cell.levels > plan.most_values:
+        raise MessageError.too_many_levels(silo, cell.group, cell.levels, plan.most_values)
+    if cell.count == 0 and plan.disclosure.minimum_cell > 1:
+        raise MessageError.shows_empty(silo, cell.group, plan.disclosure.minimum_cell)
+    if cell.values is None:
+        return
+    lowest, highest = plan.score_range
+    values = cell.values
+    if values[0] < lowest or values[-1] > highest:
+        outside = int(np.count_nonzero((values < lowest) | (values > highest)))
+        raise MessageError.outside_range(silo, cell.group, outside)
+    if len(cell.above) != len(plan.thresholds):
+        raise MessageError.other_thresholds(
+            silo, cell.group, len(cell.above), len(plan.thresholds)
+        )
+    _check_size(plan, silo, cell)
+    _check_differences(plan, silo, cell)
+    if plan.score_step is not None and plan.sketch != "mean":
+        _check_points(plan, silo, cell, values)
+    if cell.counts is None:
+        _check_rounding(plan, silo, cell, values)
+    else:
+        _check_runs(plan, silo, cell, cell.counts)
+    if cell.mean_square is not None:
+        _check_mean_square(plan, silo, cell, values, cell.mean_square)
+
+
+def _check_size(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    """Raise unless there are enough records for a cell, and for its number of values."""
+    if cell.effective is None and not isinstance(cell.count, int):
+        raise MessageError(
+            f"silo {silo!r} states a number of records of group {cell.group!r} that is not whole, "
+            "and no weights.",
+            fix=RESEND,
+        )
+    least = smallest_cell(plan.disclosure, kind=plan.sketch)
+    if cell.amount < least:
+        raise MessageError.below_minimum(silo, cell.group, least)
+    most = allowed_levels(int(cell.amount), plan.levels, plan.disclosure, kind=plan.sketch)
+    if cell.counts is None and cell.levels > most:
+        raise MessageError(
+            f"silo {silo!r} sent {cell.levels:,} values for group {cell.group!r}, but its records "
+            f"allow {most:,}: records_per_level = {plan.disclosure.records_per_level}, and {TAIL} "
+            "records in each tail.",
+            fix=RESEND,
+        )
+
+
+def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
+    """Raise if a number of records below the minimum is sent, or a difference of two.
+
+    Of weights it is known what they amount to in all, up to one record; each part of them
+    amounts to its share of it.
+    """
+    total = cell.count or 0
+    each = 1.0 if cell.effective is None else (cell.effective + 1) / total
+    places: Sequence[float] = plan.thresholds
+    if plan.score_step is not None:  # no score lies between thresholds of the same gap
+        places = np.searchsorted(plan.score_points, plan.thresholds).tolist()
+    told = dict.fromkeys(zip(places, cell.above, strict=True))
+    stated = [number for _, number in told if number is not None]
+    least = plan.disclosure.minimum_cell
+    if stated and least > 1 and _below(min(-np.diff([total, *stated, 0])) * each, least):
+        raise MessageError.below_minimum(silo, cell.group, least)
+    least = run_minimum(plan.disclosure)
+    counts = [number for number in cell.counts or () if number is not None]
+    if len(counts) > 1 and least > 1 and _below(min(counts) * each, least):
+        raise MessageError.small_run(silo, cell.group, least)
+    for number, after in pairwise(cell.counts or ()):
+        if after is None and number is not None and _below(number * each, 2 * least - 1):
+            raise MessageError(
+                f"silo {silo!r} tells runs of scores of group {cell.group!r} apart that together "
+                f"hold fewer than {2 * least - 1} records.",
+                fix=RESEND,
+            )
+
+
+def _below(amount: float, least: int) -> bool:
+    return bool(amount < least * (1 - _SUMMED))
+
+
+def _check_points(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray) -> None:
+    """Raise unless every value is a point of the grid, and the runs of counts reach its top."""
+    points = plan.score_points
+    off = int(np.count_nonzero(points[np.searchsorted(points, values)] != values))
+    if off:
+        raise MessageError.off_grid(silo, cell.group, off)
+    if cell.counts is not None and values[-1] != points[-1]:
+        raise MessageError.contradiction(cell.group, "has counts that end below the highest score")
+
+
+def _check_rounding(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray) -> None:
+    """Raise unless every value is rounded as the plan says."""
+    off = np.count_nonzero(round_values(values, plan.score_range, plan.rounding) != values)
+    if off:
+        raise MessageError(
+            f"{off:,} values of silo {silo!r}, group {cell.group!r}, are not rounded to "
+            f"{plan.rounding:g} of the score range.",
+            fix=RESEND,
+        )
+
+
+def _check_runs(
+    plan: Plan, silo: str, cell: SketchedCell, counts: Sequence[int | float | None]
+) -> None:
+    """Raise unless counts at thresholds are sums of the counts of runs: they tell nothing more."""
+    values = np.zeros(0) if cell.values is None else cell.values
+    ends = np.searchsorted(plan.score_points, values)
+    starts = [0, *(ends[:-1] + 1).tolist()]
+    above = np.cumsum([number or 0 for number in reversed(counts)])[::-1].tolist()
+    counted = zip(starts, counts, above, strict=True)
+    known = {start: total for start, number, total in counted if number is not None}
+    cuts = np.searchsorted(plan.score_points, plan.thresholds, side="left").tolist()
+    for cut, stated in zip(cuts, cell.above, strict=True):
+        if stated is not None and not np.isclose(stated, known.get(cut, -1.0), rtol=_SUMMED):
+            raise MessageError(
+                f"silo {silo!r} sent a count at a threshold for group {cell.group!r} that is not a "
+                "sum of its counts at scores.",
+                fix=RESEND,
+            )
+
+
+def _check_mean_square(
+    plan: Plan, silo: str, cell: SketchedCell, values: FloatArray, mean_square: float
+) -> None:
+    """Raise unless the mean square is one that records with these bin means have, and rounded."""
+    rounded: dict[str, Any] = {
+        "values": values,
+        "count": cell.amount,
+        "score_range": plan.score_range,
+        "rounding": plan.rounding,
+    }
+    if mean_square > largest_mean_square(**rounded, ordered=not cell.rank_error):
+        raise MessageError.mean_square_too_large(silo, cell.group)
+    nearest = round_mean_square(mean_square, **rounded)
+    if abs(mean_square - nearest) > _SUMMED * mean_square_error(**rounded) + _SUMMED * nearest:
+        raise MessageError(
+            f"the mean square of silo {silo!r}, group {cell.group!r}, is not rounded as the plan "
+            "asks.",
+            fix=RESEND,
+        )
+
+
+def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
+    bins = plan.grid.bins
+    if cell.values is not None and cell.levels != bins:
+        raise MessageError.other_bins(silo, cell.group, cell.levels, bins)
+    smallest = plan.disclosure.minimum_cell
+    if cell.count is not None and cell.count < smallest and smallest > 1:
+        raise MessageError.below_minimum(silo, cell.group, smallest)

@@ -1,0 +1,301 @@
+"""The plan: what an auditor asks of every silo, public and bound into every message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Literal
+
+from fedparity.documents.fields import FrozenMapping, json_label, typed_label
+from fedparity.documents.files import Path, write_whole
+from fedparity.documents.json_text import canonical_bytes, digest_of
+from fedparity.documents.plan_fields import SCHEMA, Favorable, ReviewUnit
+from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
+from fedparity.documents.plan_rules import default_sketch, settle
+from fedparity.documents.privacy_terms import PrivacyTerms
+from fedparity.errors import PlanError
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.histograms import Grid
+from fedparity.privacy.rounding import score_points
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
+
+__all__ = [
+    "Plan",
+    "plan_warnings",
+]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan:
+    r"""What is asked of every silo; valid once built.
+
+    Build it, or read it from TOML with :meth:`read`. A plan holds nothing secret and nothing
+    that was read from data.
+
+    Parameters
+    ----------
+    title : str
+    groups : sequence of labels
+        In reporting order: texts, whole numbers or booleans, or tuples of them for an
+        intersection. Distinct by their text, to which a table's labels are compared.
+    score_range : (float, float)
+        The lowest and the highest score that the score can have by definition.
+    score_step : float, optional
+        Scores lie on a public grid: the lowest plus whole steps, up to the highest.
+    levels : int, default 100
+        The k of a sketch; the disclosure rules may give a small cell fewer.
+    sketch : "mean", "quantile" or "counts", optional
+        Means of the scores between quantiles, quantiles, or the number of records at each score
+        there can be. If absent, counts where ``score_step`` leaves no more scores than ``levels``,
+        else means.
+    estimator : "exact" or "grid"
+    thresholds : sequence of float
+        Scores at which records are counted on both sides, in increasing order; a score equal to a
+        threshold is above it.
+    favorable : "above" or "below"
+        On which side of a threshold it is good to be.
+    period : (date, date), optional
+        The first and the last day that records are of; dates, or ISO texts. It says which records
+        are meant; the silo selects them, and says so.
+    order : 1 or 2
+    review_level : float, optional
+        What the verdict compares the disparity with; no verdict without.
+    review_unit : "points", "share", "sd" or "squared"
+        What the review level speaks of: :math:`W_2` of the worst pair of groups, in score points, as
+        a share of the range or in standard deviations; or the disparity :math:`G_p` itself.
+    trim : float in [0, 0.5)
+    silos : sequence of str, optional
+        The roster: a silo of it that sends nothing is reported, any other is refused.
+    disclosure : Disclosure or mapping
+    privacy : PrivacyTerms or mapping, optional
+    keys : mapping of silo to str
+        Ed25519 public keys in base64; if there are any, every message must be signed.
+    totals : mapping of silo to int
+        Numbers of records that are public anyway. A withheld cell could be computed from such a
+        total and the other cells, so a silo with a total withholds a second one; and the
+        auditor can bound what was withheld.
+    signature : mapping, optional
+        The auditor's public ``key`` and the ``value`` of the Ed25519 signature of all the rest, as
+        :func:`~fedparity.documents.signing.sign_plan` makes it. No part of the digest.
+
+    Raises
+    ------
+    PlanError
+        For the first mistake; :func:`~fedparity.documents.plan_file.check_plan` finds all.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
+    >>> plan.levels, plan.sketch, plan.disclosure.minimum_cell
+    (100, 'mean', 11)
+    >>> Plan(title="Deciles", groups=("A", "B"), score_range=(1, 10), score_step=1).sketch
+    'counts'
+    >>> Plan.from_toml(plan.to_toml()) == plan
+    True
+    """
+
+    title: str
+    groups: Sequence[Group]
+    score_range: tuple[float, float]
+    score_step: float | None = None
+    levels: int = DEFAULT_LEVELS
+    sketch: Kind = None  # type: ignore[assignment]  # always stated once built
+    estimator: Literal["grid", "exact"] = DEFAULT_ESTIMATOR
+    thresholds: Sequence[float] = ()
+    favorable: Favorable = "above"
+    period: tuple[str, str] | None = None
+    order: Literal[1, 2] = 2
+    review_level: float | None = None
+    review_unit: ReviewUnit = "points"
+    trim: float = 0.0
+    silos: Sequence[str] | None = None
+    disclosure: Disclosure = Disclosure()  # noqa: RUF009 -- frozen
+    privacy: PrivacyTerms | None = None
+    keys: Mapping[str, str] = FrozenMapping({})
+    totals: Mapping[str, int] = FrozenMapping({})
+    signature: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        settled, problems = settle({"schema": SCHEMA, **given})
+        if problems:
+            raise problems[0].error
+        for name, value in settled.items():
+            if name != "schema":
+                object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, path: Path) -> Plan:
+        """Return the plan of a TOML file.
+
+        Raises
+        ------
+        PlanError
+            If it cannot be read, or has mistakes: all are listed, each with line and fix.
+        """
+        text = read_plan_text(path)
+        try:
+            return cls.from_toml(text)
+        except PlanError as error:
+            raise error.within(str(path)) from None
+
+    @classmethod
+    def from_toml(cls, text: str) -> Plan:
+        """Return the plan of a TOML text."""
+        return cls._of(settled_text(text))
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Plan:
+        """Return the plan of what :meth:`to_dict` returns."""
+        return cls._of(settled_document(document))
+
+    @classmethod
+    def _of(cls, settled: Mapping[str, Any]) -> Plan:
+        return cls(**{key: value for key, value in settled.items() if key != "schema"})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the complete plan as JSON holds it: every default stated, None where absent."""
+        return {
+            "schema": SCHEMA,
+            "title": self.title,
+            "groups": [json_label(group) for group in self.groups],
+            "score_range": list(self.score_range),
+            "score_step": self.score_step,
+            "levels": self.levels,
+            "sketch": self.sketch,
+            "estimator": self.estimator,
+            "thresholds": list(self.thresholds),
+            "favorable": self.favorable,
+            "period": None if self.period is None else list(self.period),
+            "order": self.order,
+            "review_level": self.review_level,
+            "review_unit": self.review_unit,
+            "trim": self.trim,
+            "silos": None if self.silos is None else list(self.silos),
+            "disclosure": self.disclosure.to_dict(),
+            "privacy": None if self.privacy is None else self.privacy.to_dict(),
+            "keys": dict(self.keys),
+            "totals": dict(self.totals),
+            "signature": None if self.signature is None else dict(self.signature),
+        }
+
+    def to_toml(self) -> str:
+        """Return the plan as a TOML text with a comment for each key."""
+        return plan_toml(self.to_dict())
+
+    def write(self, path: Path, *, force: bool = False) -> None:
+        """Write the plan to a TOML file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``force`` is not set, or if it cannot be written.
+        """
+        write_whole(path, self.to_toml().encode("utf-8"), force=force)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the canonical bytes of all but the signature; comments do not count."""
+        return digest_of(self.unsigned_bytes())
+
+    def unsigned_bytes(self) -> bytes:
+        """Return the canonical bytes of the complete plan without its signature."""
+        document = self.to_dict()
+        del document["signature"]
+        return canonical_bytes(document)
+
+    @cached_property
+    def silo_set(self) -> frozenset[str]:
+        """The roster, to look a name up in; empty if there is none."""
+        return frozenset(self.silos or ())
+
+    @cached_property
+    def typed_groups(self) -> list[object]:
+        """What the groups of a message are compared with."""
+        return [typed_label(group) for group in self.groups]
+
+    @cached_property
+    def score_points(self) -> FloatArray:
+        """The scores there can be: the float of each decimal point of the grid.
+
+        Raises
+        ------
+        PlanError
+            If the plan has no ``score_step``.
+        """
+        if self.score_step is None:
+            raise PlanError.no_points()
+        points = score_points(self.score_range, self.score_step)
+        points.flags.writeable = False
+        return points
+
+    @property
+    def most_values(self) -> int:
+        """How many values a cell can have: the levels, or the points at which records are counted."""
+        return self.score_points.size if self.sketch == "counts" else self.levels
+
+    @property
+    def rounding(self) -> float:
+        """The share of the score range to which values are rounded; 0 if they are not."""
+        return self.disclosure.rounding or 0.0
+
+    @property
+    def message_kind(self) -> Kind | Literal["histogram"]:
+        """What the values of a silo's message are: those of the sketch, or noisy counts."""
+        return self.sketch if self.privacy is None else "histogram"
+
+    @property
+    def grid(self) -> Grid:
+        """The bins of the histograms that silos count in a privacy mode.
+
+        No bin has scores on both sides of a threshold of the plan. Where scores lie on a grid, bins
+        meet halfway between two of them, and each holds about as many as the others.
+        """
+        terms = self.privacy
+        if terms is None:
+            raise PlanError.no_histograms()
+        bins: dict[str, Any] = {
+            "bins": terms.bins,
+            "edges": terms.edges,
+            "thresholds": self.thresholds,
+        }
+        if self.score_step is not None:
+            return Grid.of_points(self.score_points, **bins)
+        return Grid.of(self.score_range, **bins)
+
+    @property
+    def guarantee(self) -> dict[str, Any]:
+        """What a silo that follows the plan states in its message."""
+        rules = self.disclosure.to_dict()
+        if self.privacy is None:
+            return {"mode": "none", **rules}
+        return {**self.privacy.guarantee, "minimum_cell": rules["minimum_cell"]}
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan({self.title!r}, {len(self.groups)} groups, {self.levels} levels, "
+            f"{self.digest[:15]}…)"
+        )
+
+
+def plan_warnings(plan: Plan) -> tuple[str, ...]:
+    """Return what its author should know of a plan that is obeyed as it is, one sentence each.
+
+    Examples
+    --------
+    >>> plan = Plan(
+    ...     title="Deciles", groups=("A", "B"), score_range=(1, 10), score_step=1, sketch="mean"
+    ... )
+    >>> print(*plan_warnings(plan))
+    sketch = "mean" is obeyed, but scores have 10 points only: counts at each would be exact, so leave sketch out.
+    """
+    if plan.score_step is None or plan.sketch == "counts":
+        return ()
+    points = plan.score_points.size
+    if default_sketch(points, plan.levels) != "counts":
+        return ()
+    words = f'sketch = "{plan.sketch}" is obeyed, but scores have {points:,} points only'
+    return (f"{words}: counts at each would be exact, so leave sketch out.",)

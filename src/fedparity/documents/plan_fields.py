@@ -1,0 +1,259 @@
+"""What each key of a plan may hold: one function per key, from what came to what is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias, get_args
+
+from fedparity.documents.fields import LONGEST_NAME, as_group, group_text, is_name
+from fedparity.documents.json_text import LARGEST_INTEGER
+from fedparity.errors import PlanError
+from fedparity.laws.labels import Group
+from fedparity.sketches.kinds import Kind
+
+__all__ = [
+    "EXAMPLES",
+    "MOST_LEVELS",
+    "MOST_POINTS",
+    "MOST_THRESHOLDS",
+    "MOST_VALUES",
+    "SCALARS",
+    "SCHEMA",
+    "Favorable",
+    "ReviewUnit",
+    "as_number",
+    "as_whole",
+    "group_labels",
+    "one_of",
+    "positive",
+    "roster",
+]
+
+Favorable: TypeAlias = Literal["above", "below"]
+"""On which side of a threshold it is good to be; a score equal to it is above."""
+ReviewUnit: TypeAlias = Literal["points", "share", "sd", "squared"]
+"""What a review level is compared with: W_2 of the worst pair, in score ``points``, as a ``share`` of
+the range or in standard deviations of the score (``sd``); or the disparity G_p, a ``squared`` one."""
+
+SCHEMA = "fedparity/plan/1"
+MOST_GROUPS = 1000
+MOST_LEVELS = 100_000
+MOST_POINTS = 100_000
+MOST_THRESHOLDS = 20
+MOST_SILOS = 100_000
+MOST_VALUES = 2_000_000
+"""Values of one message: its bytes then stay below what a reader accepts."""
+_LARGEST_SCORE = 1e140
+"""Squares of differences of scores fit a float."""
+
+EXAMPLES = {
+    "schema": f'schema = "{SCHEMA}"',
+    "title": 'title = "Readmission risk, 2026 Q4"',
+    "groups": 'groups = ["A", "B"]',
+    "score_range": "score_range = [0.0, 1.0]",
+}
+"""The keys that every plan has, and a line to copy for each."""
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number as a float without a negative zero, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        return None
+    return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def as_whole(value: object, least: int, most: int) -> int | None:
+    """Return a whole number between two bounds as an int, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and least <= value <= most else None  # type: ignore[operator,return-value]
+
+
+def positive(key: str, example: float) -> Callable[[object], float]:
+    """Return the check of a number above zero."""
+
+    def check(value: object) -> float:
+        number = as_number(value)
+        if number is None or number <= 0:
+            fix = f"set {key} to a positive number such as {example}."
+            raise PlanError.wrong(key, "a number above 0", value, fix=fix)
+        return number
+
+    return check
+
+
+def one_of(key: str, *choices: object) -> Callable[[object], Any]:
+    """Return the check of a value among a few."""
+    listed = " or ".join(f'"{c}"' if isinstance(c, str) else str(c) for c in choices)
+
+    def check(value: object) -> object:
+        for choice in choices:
+            if type(value) is type(choice) and value == choice:
+                return choice
+        raise PlanError.wrong(key, listed, value, fix=f"set {key} to {listed}.")
+
+    return check
+
+
+def whole(key: str, least: int, most: int, example: int) -> Callable[[object], int]:
+    """Return the check of a whole number between two bounds."""
+
+    def check(value: object) -> int:
+        number = as_whole(value, least, most)
+        if number is None:
+            expected = f"a whole number from {least:,} to {most:,}"
+            raise PlanError.wrong(key, expected, value, fix=f"set {key} to {example}, say.")
+        return number
+
+    return check
+
+
+def title(value: object) -> str:
+    """Return the title."""
+    if not is_name(value):
+        expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
+        raise PlanError.wrong("title", expected, value, fix=f"write {EXAMPLES['title']}.")
+    return str(value)
+
+
+def score_range(value: object) -> tuple[float, float]:
+    """Return the lowest and the highest score there can be."""
+    ends = [as_number(end) for end in value] if isinstance(value, list | tuple) else []
+    if len(ends) == 2 and ends[0] is not None and ends[1] is not None:
+        lowest, highest = ends[0], ends[1]
+        if -_LARGEST_SCORE <= lowest < highest <= _LARGEST_SCORE:
+            return lowest, highest
+    raise PlanError.wrong(
+        "score_range",
+        "two numbers, the lower one first",
+        value,
+        fix=f"write {EXAMPLES['score_range']}, the range the scores can have by definition.",
+    )
+
+
+def thresholds(value: object) -> tuple[float, ...]:
+    """Return the scores at which records are counted on both sides; they increase."""
+    numbers = [as_number(item) for item in value] if isinstance(value, list | tuple) else [None]
+    kept = tuple(number for number in numbers if number is not None)
+    increasing = all(low < high for low, high in pairwise(kept))
+    if not (len(kept) == len(numbers) <= MOST_THRESHOLDS and increasing):
+        raise PlanError.wrong(
+            "thresholds",
+            f"a list of at most {MOST_THRESHOLDS} numbers that increase",
+            value,
+            fix="write the scores from which on a decision changes, such as thresholds = [5.0].",
+        )
+    return kept
+
+
+def period(value: object) -> tuple[str, str]:
+    """Return the first and the last day that records are of, as ISO dates."""
+    days = [_day(item) for item in value] if isinstance(value, list | tuple) else []
+    if len(days) == 2 and days[0] is not None and days[1] is not None and days[0] <= days[1]:
+        return days[0], days[1]
+    raise PlanError.wrong(
+        "period",
+        "two dates, the earlier one first",
+        value,
+        fix="write period = [2026-10-01, 2026-12-31], the first and the last day of the records.",
+    )
+
+
+def _day(value: object) -> str | None:
+    """A date as TOML, Python or JSON writes it; a time of day is not one."""
+    if type(value) is date:
+        return value.isoformat()
+    try:
+        return date.fromisoformat(value).isoformat() if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def trim(value: object) -> float:
+    """Return the share of levels left out at each end."""
+    number = as_number(value)
+    if number is None or not 0 <= number < 0.5:
+        raise PlanError.wrong(
+            "trim", "a number from 0 to below 0.5", value, fix="set trim to 0, or to 0.01, say."
+        )
+    return number
+
+
+def group_labels(value: object) -> tuple[Group, ...]:
+    """Return the groups; as many distinct texts as labels, all of one width."""
+    items = list(value) if isinstance(value, list | tuple) else []
+    if not 2 <= len(items) <= MOST_GROUPS:
+        expected = f"a list of 2 to {MOST_GROUPS:,} labels"
+        raise PlanError.wrong("groups", expected, value, fix=f"write {EXAMPLES['groups']}.")
+    groups = tuple(_group(item) for item in items)
+    widths = {len(group) if isinstance(group, tuple) else 1 for group in groups}
+    if len(widths) > 1:
+        raise PlanError.mixed_widths(widths)
+    texts: set[object] = set()
+    for text in map(group_text, groups):
+        if text in texts:
+            raise PlanError.same_text(text)
+        texts.add(text)
+    return groups
+
+
+def _group(label: object) -> Group:
+    group = as_group(label)
+    if group is None:
+        raise PlanError.wrong(
+            "a group",
+            "a text, a whole number or a boolean, or a list of 2 to 10 of them",
+            label,
+            fix='write labels as text, such as "A", or ["F", "65+"] for two columns.',
+        )
+    return group
+
+
+def roster(value: object) -> tuple[str, ...]:
+    """Return the names of the silos."""
+    names = tuple(value) if isinstance(value, list | tuple) else ()
+    if not 1 <= len(names) <= MOST_SILOS:
+        raise PlanError.wrong(
+            "silos",
+            f"a list of 1 to {MOST_SILOS:,} names",
+            value,
+            fix='write silos = ["aurora", "bayside"], or leave it out to accept any silo.',
+        )
+    seen: set[str] = set()
+    for name in names:
+        if not is_name(name):
+            expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
+            raise PlanError.wrong("a silo's name", expected, name, fix="name every silo.")
+        if name in seen:
+            raise PlanError.silo_twice(name)
+        seen.add(name)
+    return tuple(str(name) for name in names)
+
+
+SCALARS: Mapping[str, Callable[[object], Any]] = {
+    "schema": one_of("schema", SCHEMA),
+    "title": title,
+    "groups": group_labels,
+    "score_range": score_range,
+    "score_step": positive("score_step", 0.01),
+    "levels": whole("levels", 1, MOST_LEVELS, 100),
+    "sketch": one_of("sketch", *get_args(Kind)),
+    "estimator": one_of("estimator", "grid", "exact"),
+    "thresholds": thresholds,
+    "favorable": one_of("favorable", *get_args(Favorable)),
+    "period": period,
+    "order": one_of("order", 1, 2),
+    "review_level": positive("review_level", 0.5),
+    "review_unit": one_of("review_unit", *get_args(ReviewUnit)),
+    "trim": trim,
+    "silos": roster,
+}
+"""The check of each key that is not a table, in the order in which a plan is written."""

@@ -1,0 +1,416 @@
+"""Numbers, options and group labels that a function does not accept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from fedparity.errors.base import InputError, listed
+from fedparity.errors.table_errors import nearest, shortened
+
+__all__ = [
+    "CellError",
+    "FederationError",
+    "GroupError",
+    "GroupMismatchError",
+    "LabelError",
+    "MagnitudeError",
+    "MassError",
+    "OptionError",
+    "RecordsError",
+    "ScoreError",
+]
+
+
+class ScoreError(InputError):
+    """Scores that are not finite numbers, or none at all."""
+
+    @classmethod
+    def empty(cls, what: str) -> ScoreError:
+        return cls(f"{what} hold no score.", fix="give at least one finite score.")
+
+    @classmethod
+    def not_numeric(cls, what: str, dtype: object) -> ScoreError:
+        return cls(
+            f"{what} must be real numbers, but their type is {dtype}.",
+            fix="convert them to float64 before calling, and check how the column was read.",
+        )
+
+    @classmethod
+    def not_one_dimensional(cls, what: str, shape: tuple[int, ...]) -> ScoreError:
+        return cls(
+            f"{what} must be one-dimensional, but their shape is {shape}.",
+            fix="pass one score per record; for class probabilities, pick one column.",
+        )
+
+    @classmethod
+    def not_finite(cls, what: str, *, missing: int, infinite: int, total: int) -> ScoreError:
+        return cls(
+            f"{what} must be finite, but {missing} of {total} are NaN and {infinite} infinite.",
+            fix="drop or repair those records before the audit, and record how many there were.",
+        )
+
+    @classmethod
+    def outside_range(cls, count: int, total: int, low: float, high: float) -> ScoreError:
+        return cls(
+            f"scores must lie between {low:g} and {high:g}, but {count} of {total} do not.",
+            fix="check the scale of the score, or agree on a plan with a wider score_range.",
+        )
+
+    @classmethod
+    def some_outside_range(cls, low: float, high: float) -> ScoreError:
+        return cls(
+            f"scores must lie between {low:g} and {high:g}, but some do not; under the plan's "
+            "privacy mode it is not said how many.",
+            fix="check the scale of the score, or agree on a plan with a wider score_range.",
+        )
+
+    @classmethod
+    def off_grid(cls, count: int, total: int) -> ScoreError:
+        return cls(
+            f"scores must be points of the plan's grid, but {count} of {total} are not.",
+            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+            "another score_step, or without one.",
+        )
+
+    @classmethod
+    def some_off_grid(cls) -> ScoreError:
+        return cls(
+            "scores must be points of the plan's grid, but some are not; under the plan's privacy "
+            "mode it is not said how many.",
+            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+            "another score_step, or without one.",
+        )
+
+    @classmethod
+    def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
+        return cls(
+            f"{what} and {other} must have one entry per record, "
+            f"but there are {length} and {other_length}.",
+            fix="take both columns from the same rows of the same table.",
+        )
+
+
+class MassError(InputError):
+    """Weights that are negative, not finite, or all zero."""
+
+    @classmethod
+    def negative(cls, what: str, count: int) -> MassError:
+        return cls(
+            f"{what} must not be negative, but {count} of them are.",
+            fix="check the weight column; a record that must not count has weight 0.",
+        )
+
+    @classmethod
+    def not_finite(cls, what: str, count: int) -> MassError:
+        return cls(
+            f"{what} must be finite numbers, but {count} of them are not.",
+            fix="replace missing or infinite weights, or drop those records.",
+        )
+
+    @classmethod
+    def too_large(cls, what: str) -> MassError:
+        return cls(
+            f"the sum of {what} does not fit 64 bits.",
+            fix="divide them all by a common factor; only their ratios matter.",
+        )
+
+    @classmethod
+    def all_zero(cls, what: str) -> MassError:
+        return cls(f"{what} are all zero.", fix="give at least one positive weight.")
+
+
+class MagnitudeError(InputError):
+    """A p-th power that a float64 cannot hold."""
+
+    @classmethod
+    def overflow(cls, what: str) -> MagnitudeError:
+        return cls(
+            f"{what} is too large for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
+
+    @classmethod
+    def underflow(cls, what: str) -> MagnitudeError:
+        return cls(
+            f"{what} is not zero but too small for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
+
+
+class OptionError(InputError):
+    """An order, a number of levels, a trim or a name out of its range."""
+
+    @classmethod
+    def order(cls, order: object) -> OptionError:
+        return cls(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
+
+    @classmethod
+    def levels(cls, levels: object) -> OptionError:
+        return cls(
+            f"levels must be a whole number of at least 1, not {levels!r}.",
+            fix="pass levels=100, or any k >= 1.",
+        )
+
+    @classmethod
+    def trim(cls, trim: object) -> OptionError:
+        return cls(
+            f"trim must be at least 0 and below 0.5, not {trim!r}.",
+            fix="pass trim=0 for the whole law, or for example trim=0.01.",
+        )
+
+    @classmethod
+    def unknown(cls, name: str, value: object, known: Iterable[str]) -> OptionError:
+        names = ", ".join(repr(choice) for choice in known)
+        return cls(f"{name} must be one of {names}, not {value!r}.", fix=f"pass one of {names}.")
+
+    @classmethod
+    def quantile_level(cls) -> OptionError:
+        return cls(
+            "quantile levels must be above 0 and at most 1.",
+            fix="pass levels in (0, 1]; the lowest atom is law.atoms[0].",
+        )
+
+
+class GroupError(InputError):
+    """Too few groups, or labels that are missing."""
+
+    @classmethod
+    def too_few(cls, found: Collection[object]) -> GroupError:
+        names = listed(found) or "none"
+        return cls(
+            f"a disparity compares two groups or more, but the data hold {names}.",
+            fix="check the group column, or the filter applied before the audit.",
+        )
+
+    @classmethod
+    def missing_labels(cls, count: int, total: int) -> GroupError:
+        return cls(
+            f"every record needs a group, but {count} of {total} labels are missing.",
+            fix="give those records a label of their own, such as 'unknown', or drop them.",
+        )
+
+    @classmethod
+    def labels_needed(cls) -> GroupError:
+        return cls(
+            "raw scores were given without their groups.",
+            fix="pass sensitive_features=, one label per score, or a mapping of laws and weights.",
+        )
+
+    @classmethod
+    def weights_needed(cls) -> GroupError:
+        return cls(
+            "laws were given without the shares of their groups.",
+            fix="pass Weights as the second argument, for example Weights.from_counts(counts).",
+        )
+
+    @classmethod
+    def empty(cls, group: object) -> GroupError:
+        return cls(
+            f"group {group!r} has no record in any silo.",
+            fix="remove the group from the list, or check how its label is spelled in the data.",
+        )
+
+
+class GroupMismatchError(GroupError):
+    """Laws and weights that do not name the same groups."""
+
+    @classmethod
+    def between(cls, laws: Collection[object], weights: Collection[object]) -> GroupMismatchError:
+        unweighted = [label for label in laws if label not in weights]
+        lawless = [label for label in weights if label not in laws]
+        return cls(
+            "laws and weights must name the same groups, but "
+            f"{listed(unweighted) or 'none'} have no weight and "
+            f"{listed(lawless) or 'none'} have no law.",
+            fix="build both from the same set of labels; 1 and '1' are different labels.",
+        )
+
+
+class CellError(InputError):
+    """A cell (one silo, one group) that is not a valid sketch."""
+
+    @classmethod
+    def bad_count(cls, count: object) -> CellError:
+        return cls(
+            f"a cell's count must be a positive number of at most 10^12, not {count!r}.",
+            fix="leave the cell out when the silo has no record of the group.",
+        )
+
+    @classmethod
+    def bad_rank_error(cls, rank_error: object) -> CellError:
+        return cls(
+            f"a cell's rank error must lie in [0, 1), not {rank_error!r}.",
+            fix="pass 0 when the values are exact.",
+        )
+
+    @classmethod
+    def bad_value_error(cls) -> CellError:
+        return cls(
+            "how far a cell's values may be off must be finite numbers of at least 0.",
+            fix="pass half of the step to which the silo rounds, or 0 if it does not.",
+        )
+
+    @classmethod
+    def decreasing(cls, position: int) -> CellError:
+        return cls(
+            f"a cell's values must not decrease, but they do after level {position}.",
+            fix="send the values in the order of their levels, from the lowest to the highest.",
+        )
+
+
+class FederationError(InputError):
+    """Cells that do not fit together."""
+
+    @classmethod
+    def empty(cls) -> FederationError:
+        return cls("the federation holds no cell.", fix="give at least one silo with two groups.")
+
+    @classmethod
+    def mixed_kinds(cls, kinds: Collection[str]) -> FederationError:
+        return cls(
+            f"all cells must hold the same kind of sketch, but they hold {listed(kinds)}.",
+            fix="ask every silo for the same kind, the one its plan names.",
+        )
+
+    @classmethod
+    def unknown_group(
+        cls, group: object, silo: object, groups: Collection[object]
+    ) -> FederationError:
+        return cls(
+            f"silo {silo!r} sent group {group!r}, which is not among {listed(groups)}.",
+            fix="add the group to the list, or map the silo's label to one of it.",
+        )
+
+    @classmethod
+    def duplicate_groups(cls, groups: Collection[object]) -> FederationError:
+        return cls(f"a group is listed twice among {listed(groups)}.", fix="list each group once.")
+
+    @classmethod
+    def unknown_silo(cls, silo: object, silos: Collection[object]) -> FederationError:
+        return cls(
+            f"silo {silo!r} is not in this federation.",
+            fix=f"name one of its {len(silos)} silos: {listed(silos)}.",
+        )
+
+
+class RecordsError(InputError):
+    """Records that cannot be read as often as an exact sketch needs."""
+
+    @classmethod
+    def changed(cls) -> RecordsError:
+        return cls(
+            "the records changed while they were read: two passes over them do not agree.",
+            fix="sketch a copy or a snapshot of the table that nobody writes to.",
+        )
+
+
+_MOST_LABELS = 5
+
+
+class LabelError(GroupError):
+    """Labels of groups that do not fit the groups of the plan."""
+
+    @classmethod
+    def missing(cls, columns: Collection[str], count: int) -> LabelError:
+        return cls(
+            f"{count:,} records have no label in {listed(columns)}.",
+            fix="add the group 'unknown' to the plan, or map the missing label to a group with "
+            '--map "=LABEL" (mapping={"": LABEL}).',
+        )
+
+    @classmethod
+    def unlisted(
+        cls, columns: Collection[str], counts: Mapping[str, int], known: Collection[str]
+    ) -> LabelError:
+        frequent = sorted(counts, key=lambda text: (-counts[text], text))[:_MOST_LABELS]
+        shown = ", ".join(f"{shortened(text)!r} ({counts[text]:,})" for text in frequent)
+        more = len(counts) - len(frequent)
+        tail = f" and {more:,} more labels" if more else ""
+        return cls(
+            f"{listed(columns)} holds labels that no group has: {shown}{tail}, in "
+            f"{sum(counts.values()):,} records in all.",
+            fix=_mapping_fix(frequent, known),
+        )
+
+    @classmethod
+    def too_many(cls, columns: Collection[str], most: int, shown: Iterable[str]) -> LabelError:
+        examples = listed((shortened(text) for text in shown), most=2)
+        return cls(
+            f"{listed(columns)} holds more than {most:,} labels that no group has, such as "
+            f"{examples}.",
+            fix="name the column of the groups, not one that differs in every record, or send all "
+            "other labels to one group with --other LABEL.",
+        )
+
+    @classmethod
+    def too_many_groups(cls, columns: Collection[str], most: int) -> LabelError:
+        return cls(
+            f"{listed(columns)} holds more than {most:,} different labels.",
+            fix="name the column of the groups, not one that differs in every record.",
+        )
+
+    @classmethod
+    def not_a_label(cls, column: str, kind: object) -> LabelError:
+        return cls(
+            f"labels in column {shortened(column)!r} must be text, numbers, booleans or "
+            f"categories, but their type is {kind}.",
+            fix="convert the column to text, one label per record.",
+        )
+
+    @classmethod
+    def same_text(cls, first: object, second: object) -> LabelError:
+        return cls(
+            f"the groups {first!r} and {second!r} have the same text, by which labels are compared.",
+            fix="list each group once.",
+        )
+
+    @classmethod
+    def no_text(cls, group: object) -> LabelError:
+        return cls(
+            f"the group {group!r} has no text to compare labels with.",
+            fix="name the group of records without a label 'unknown' or 'missing'.",
+        )
+
+    @classmethod
+    def parts_differ(cls, group: object, columns: Collection[str]) -> LabelError:
+        return cls(
+            f"the group {group!r} does not have one part for each of the {len(columns)} group "
+            f"columns, {listed(columns)}.",
+            fix="name as many group columns as the plan's groups have parts, in the same order.",
+        )
+
+    @classmethod
+    def other_not_listed(cls, other: object, known: Collection[str]) -> LabelError:
+        return cls(
+            f"the group {other!r}, named to take all other labels, is not among {listed(known)}.",
+            fix="name one of the plan's groups, or add it to the plan.",
+        )
+
+    @classmethod
+    def other_without_groups(cls, other: object) -> LabelError:
+        return cls(
+            f"the group {other!r} cannot take all other labels where no group is listed.",
+            fix="list the groups in a plan, or leave --other out.",
+        )
+
+    @classmethod
+    def maps_to_nothing(cls, target: str, known: Collection[str]) -> LabelError:
+        near = nearest(target, known)
+        return cls(
+            f"labels are mapped to {shortened(target)!r}, which is not among {listed(known)}.",
+            fix=f"map them to {near[0]!r}?" if near else "map them to one of the plan's groups.",
+        )
+
+
+def _mapping_fix(frequent: list[str], known: Collection[str]) -> str:
+    """The command that would map the most frequent label to the group that looks like it."""
+    for text in frequent:
+        if near := nearest(text, known):
+            example = f"{shortened(text)}={near[0]}"
+            break
+    else:
+        example = f"{shortened(frequent[0])}=LABEL"
+    return (
+        f'map them with --map "{example}", send all others to one group with --other LABEL, or add '
+        "them to the plan."
+    )

@@ -1,0 +1,1 @@
+"""What a privacy mode does: plain sketches, noise, secure sums."""

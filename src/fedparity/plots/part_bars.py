@@ -1,0 +1,362 @@
+"""The terms of the disparity as steps: V_mix, V_bar, the interaction R, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fedparity.auditing.result import AuditResult
+from fedparity.laws.bounds import Interval
+from fedparity.plots.style import (
+    ACCENT,
+    INK,
+    MUTED,
+    PAPER,
+    WIDTH,
+    Display,
+    Units,
+    canvas,
+    dress,
+    pointer,
+    span_from_zero,
+)
+from fedparity.text import number, span
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "AttributionDisplay",
+    "BarRow",
+    "DecompositionDisplay",
+    "draw_bar",
+    "name_bars",
+    "write_beside",
+]
+
+
+@dataclass(frozen=True)
+class BarRow:
+    """A bar from one place to another, with the names of its row, its number and what is known of it."""
+
+    name: str
+    meaning: str
+    text: str
+    detail: str
+    start: float
+    end: float
+    color: str
+    at: str
+    hatch: str | None = None
+
+
+def draw_bar(ax: Axes, row: int, bar: BarRow) -> None:
+    """Draw a bar; hatched ones read in gray."""
+    ax.barh(
+        row,
+        bar.end - bar.start,
+        left=bar.start,
+        height=0.5,
+        color=bar.color,
+        hatch=bar.hatch,
+        edgecolor="#ffffff" if bar.hatch else "none",
+        linewidth=0,
+        clip_on=False,
+        zorder=2,
+        gid=bar.at,
+    )
+
+
+def name_bars(ax: Axes, bars: Sequence[BarRow]) -> None:
+    """Write each row's name, and below it what it means, on the left of the axes."""
+    ax.set_yticks([])
+    ax.set_ylim(len(bars) - 0.5, -0.5)
+    for row, bar in enumerate(bars):
+        # two texts: the lines of one are set by the widths of matplotlib's font, not the page's
+        _write(ax, row, bar.name, (-6, 1), ha="right", va="bottom", color=INK, weight="bold")
+        _write(ax, row, bar.meaning, (-6, -1), ha="right", va="top", color=MUTED)
+
+
+def write_beside(ax: Axes, bars: Sequence[BarRow]) -> None:
+    """Write each row's number, and below it what is known of it, on the right of the axes."""
+    for row, bar in enumerate(bars):
+        _write(ax, row, bar.text, (8, 1), x=1.0, va="bottom", color=INK, weight="bold")
+        _write(ax, row, bar.detail, (8, -1), x=1.0, va="top", color=MUTED)
+
+
+def _write(
+    ax: Axes,
+    row: int,
+    text: str,
+    away: tuple[float, float],
+    *,
+    x: float = 0.0,
+    **look: Any,  # noqa: ANN401
+) -> None:
+    ax.annotate(
+        text,
+        (x, row),
+        xycoords=("axes fraction", "data"),
+        xytext=away,
+        textcoords="offset points",
+        fontsize=8.5,
+        annotation_clip=False,
+        parse_math=False,
+        **look,
+    )
+
+
+_SELECTION, _WITHIN = "#00558c", "#c58500"
+
+
+class AttributionDisplay(Display):
+    """Selection and within-silo shares of the disparity, from 0, with their intervals.
+
+    They add up to the disparity. One of them is negative where it works against the other.
+    """
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> AttributionDisplay:
+        """Draw the attribution of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        parts = _known(result)
+        ends = [e for part in parts for e in (part.value, *(part.interval or ()))]
+        units = Units.for_values(ends)
+        bars = [part.bar(units) for part in parts]
+        with canvas(ax, width, 0.46 * len(bars) + 0.6) as axes:
+            dress(axes)
+            name_bars(axes, bars)
+            span_from_zero(axes, [units.place(end) for end in ends])
+            for row, (bar, part) in enumerate(zip(bars, parts, strict=True)):
+                draw_bar(axes, row, bar)
+                _draw_interval(axes, row, part.interval, units)
+            axes.axvline(0, color=INK, linewidth=0.8)
+            write_beside(axes, bars)
+            axes.set_xlabel(units.label("disparity"))
+        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of the disparity that is known, with its words and its look."""
+
+    name: str
+    meaning: str
+    value: float
+    interval: Interval | None
+    at: str
+    color: str
+    hatch: str | None = None
+
+    def bar(self, units: Units) -> BarRow:
+        return BarRow(
+            name=self.name,
+            meaning=self.meaning,
+            text=number(self.value),
+            detail="" if self.interval is None else span(self.interval),
+            start=0.0,
+            end=units.place(self.value),
+            color=self.color,
+            at=self.at,
+            hatch=self.hatch,
+        )
+
+
+def _known(result: AuditResult) -> list[_Part]:
+    """The two parts, unless only sums over silos were seen, and the whole."""
+    held, found = result.attribution, result.disparity
+    parts = []
+    if held.selection is not None and held.within is not None:
+        parts = [
+            _Part(
+                "selection",
+                "who is in which silo",
+                held.selection,
+                held.intervals.selection,
+                pointer("attribution", "selection"),
+                _SELECTION,
+            ),
+            _Part(
+                "within silos",
+                "groups differ inside a silo",
+                held.within,
+                held.intervals.within,
+                pointer("attribution", "within"),
+                _WITHIN,
+                "////",
+            ),
+        ]
+    name = "G₁" if result.plan.order == 1 else "G₂"
+    meaning = "all silos together" if parts else "its parts are not known"
+    at = pointer("disparity", "value")
+    return [*parts, _Part(name, meaning, found.value, found.interval, at, ACCENT)]
+
+
+def _draw_interval(ax: Axes, row: int, interval: Interval | None, units: Units) -> None:
+    if interval is None:
+        return
+    ends = [units.place(end) for end in interval]
+    for color, thick in ((PAPER, 3.6), (INK, 1.4)):  # with a rim, as it crosses a dark bar
+        ax.plot(ends, [row, row], color=color, linewidth=thick, solid_capstyle="butt", zorder=3)
+
+
+@dataclass(frozen=True)
+class _Look:
+    name: str
+    meaning: str
+    color: str
+    hatch: str | None
+
+
+_LOOKS: Final = {
+    "v_mix": _Look("V_mix", "how far silos differ", "#00558c", None),
+    "v_bar": _Look("V_bar", "how far group centers differ", "#c58500", "////"),
+    "remainder": _Look("R", "interaction of the two", "#7b8794", "xxxx"),
+}
+
+
+class DecompositionDisplay(Display):
+    r"""V_mix and V_bar upwards, R up or down, and the disparity that they add up to.
+
+    The bracket is what the two first terms prove about the disparity, and so about R:
+    :math:`(\sqrt{V_{mix}} \mp \sqrt{V_{bar}})^2`. For order 1 nothing adds up: the terms are drawn
+    from 0, and the bracket is that of the triangle inequality. The terms do not see which silo
+    is which across groups, so they do not tell selection from disparity inside silos.
+    """
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> DecompositionDisplay:
+        """Draw the decomposition of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        terms = _Terms.of(result)
+        known = (terms.v_mix, terms.v_bar, terms.upper) if terms else ()
+        units = Units.for_values([result.disparity.value, *known])
+        bars = [*(terms.bars(units) if terms else ()), _total(result, units, terms)]
+        with canvas(ax, width, 0.46 * len(bars) + 0.6) as axes:
+            dress(axes)
+            name_bars(axes, bars)
+            bounds = terms.bounds(units) if terms else ()
+            span_from_zero(axes, [end for bar in bars for end in (bar.start, bar.end, *bounds)])
+            for row, bar in enumerate(bars):
+                draw_bar(axes, row, bar)
+            if terms:
+                _draw_bounds(axes, 2, terms.bounds(units))
+            if terms and terms.remainder is not None:
+                _draw_connections(axes, bars)
+            axes.axvline(0, color=INK, linewidth=0.8)
+            write_beside(axes, bars)
+            axes.set_xlabel(units.label("disparity"))
+        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """The terms of a result that has them; a secure sum has none."""
+
+    v_mix: float
+    v_bar: float
+    remainder: float | None
+    lower: float
+    upper: float
+    value: float
+
+    @classmethod
+    def of(cls, result: AuditResult) -> _Terms | None:
+        held = result.decomposition
+        mix, bar, lower, upper = held.v_mix, held.v_bar, held.lower, held.upper
+        if mix is None or bar is None or lower is None or upper is None:
+            return None
+        value = result.disparity.value
+        return cls(mix, bar, held.remainder, lower, upper, value)
+
+    def bounds(self, units: Units) -> Interval:
+        """What the terms prove about the disparity, on the axis."""
+        return Interval(units.place(self.lower), units.place(self.upper))
+
+    def bars(self, units: Units) -> list[BarRow]:
+        """Order 2: each starts where the one before ends. Order 1: all from 0, nothing adds up."""
+        mix, bar = units.place(self.v_mix), units.place(self.v_bar)
+        if self.remainder is None:
+            return [
+                _bar("v_mix", self.v_mix, (0.0, mix)),
+                _bar("v_bar", self.v_bar, (0.0, bar)),
+            ]
+        steps = mix + bar, units.place(self.value)
+        return [
+            _bar("v_mix", self.v_mix, (0.0, mix)),
+            _bar("v_bar", self.v_bar, (mix, mix + bar)),
+            _bar("remainder", self.remainder, steps),
+        ]
+
+
+def _bar(field: str, value: float, ends: tuple[float, float]) -> BarRow:
+    look = _LOOKS[field]
+    return BarRow(
+        name=look.name,
+        meaning=look.meaning,
+        text=number(value),
+        detail="",
+        start=ends[0],
+        end=ends[1],
+        color=look.color,
+        at=pointer("decomposition", field),
+        hatch=look.hatch,
+    )
+
+
+def _total(result: AuditResult, units: Units, terms: _Terms | None) -> BarRow:
+    value = result.disparity.value
+    known = f"proven: {span(Interval(terms.lower, terms.upper))}" if terms else "terms not known"
+    return BarRow(
+        name="G₁" if result.plan.order == 1 else "G₂",
+        meaning="all silos together",
+        text=number(value),
+        detail=known,
+        start=0.0,
+        end=units.place(value),
+        color=ACCENT,
+        at=pointer("disparity", "value"),
+    )
+
+
+def _draw_connections(ax: Axes, bars: list[BarRow]) -> None:
+    """Thin lines from the end of a step to the start of the next."""
+    for row, bar in enumerate(bars[:-1]):
+        ax.plot([bar.end] * 2, [row + 0.25, row + 0.75], color=MUTED, linewidth=0.7, zorder=1.5)
+
+
+def _draw_bounds(ax: Axes, row: int, bounds: Interval) -> None:
+    """A bracket over the row: where the end of its bar must lie."""
+    y = row + 0.36
+    ends = [bounds.lower, bounds.lower, bounds.upper, bounds.upper]
+    heights = [y - 0.07, y + 0.07]
+    ax.plot(
+        [*ends[:2], ends[0], ends[2], *ends[2:]],
+        [*heights, y, y, *heights],
+        color=INK,
+        linewidth=1.1,
+        zorder=4,
+        clip_on=False,
+        solid_joinstyle="miter",
+    )

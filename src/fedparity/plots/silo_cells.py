@@ -1,0 +1,376 @@
+"""The groups inside each silo, from the quantiles it released: small multiples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fedparity.auditing.result import AuditResult
+from fedparity.auditing.result_parts import SiloResult
+from fedparity.laws.labels import Group
+from fedparity.plots.silo_forest import ROW, SiloRows, most_rows, name_rows, silo_rows
+from fedparity.plots.style import (
+    BAND,
+    INK,
+    MUTED,
+    PAPER,
+    WIDTH,
+    Display,
+    Units,
+    amount,
+    canvas,
+    dress,
+    group_name,
+    group_style,
+    pointer,
+    score_limits,
+    score_units,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
+    from matplotlib.ticker import Locator
+
+__all__ = [
+    "CellCountDisplay",
+    "SiloSketchDisplay",
+]
+
+_LIGHT, _DARK = (0xF1, 0xF5, 0xF9), (0x7F, 0xA8, 0xCC)
+"""The darkest still has a contrast of 5 with the text on it."""
+_MOST_ROOMY = 5
+
+
+class CellCountDisplay(Display):
+    """A cell per silo and group: darker where more records are, hatched where withheld.
+
+    Silos stand by their records; beyond sixty, or fewer where groups are many, the largest and the
+    smallest are shown.
+    """
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> CellCountDisplay:
+        """Draw the counts of a result's cells.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        groups = [each.group for each in result.groups]
+        records = [math.fsum(c or 0 for c in silo.n.values()) for silo in result.silos]
+        rows = silo_rows(records, most_rows(len(groups)))
+        with canvas(
+            ax, width, ROW * rows.height + (1.3 if len(groups) > _MOST_ROOMY else 0.7)
+        ) as axes:
+            dress(axes, grid="")
+            name_rows(axes, result, rows)
+            _name_groups(axes, groups)
+            largest = max(c or 0 for silo in result.silos for c in silo.n.values())
+            for column, group in enumerate(groups):
+                for position, row in rows.places.items():
+                    _draw_cell(axes, result, (position, row), (group, column), largest)
+                _draw_hidden(axes, result, rows, group, column)
+        return cls(ax_=axes, figure_=axes.figure)  # type: ignore[arg-type]
+
+
+def _name_groups(ax: Axes, groups: list[Group]) -> None:
+    ax.set_xlim(-0.5, len(groups) - 0.5)
+    ax.spines["bottom"].set_visible(False)
+    ax.xaxis.tick_top()
+    many = len(groups) > _MOST_ROOMY
+    names = [group_name(group, 16 if many else min(22, 52 // len(groups))) for group in groups]
+    ax.set_xticks(
+        range(len(groups)),
+        names,
+        parse_math=False,
+        rotation=35 if many else 0,
+        ha="left" if many else "center",
+        rotation_mode="anchor",
+        color=INK,
+        weight="bold",
+    )
+    ax.tick_params(length=0)
+
+
+def _draw_cell(
+    ax: Axes,
+    result: AuditResult,
+    silo: tuple[int, int],
+    group: tuple[Group, int],
+    largest: float,
+) -> None:
+    from matplotlib.patches import Rectangle  # noqa: PLC0415 -- heavy
+
+    (position, row), (label, column) = silo, group
+    held = result.silos[position]
+    count = held.n[label]
+    shade = 0.0 if not count else math.log1p(count) / math.log1p(largest)
+    ax.add_artist(
+        Rectangle(
+            (column - 0.48, row - 0.46),
+            0.96,
+            0.92,
+            facecolor=BAND if not count else _color(shade),
+            hatch="////" if count is None else None,
+            edgecolor="#b8c2cc" if count is None else "none",
+            linewidth=0,
+            clip_on=False,
+            in_layout=False,
+            gid=pointer("silos", position, "n", label),
+        )
+    )
+    ax.text(
+        column,
+        row,
+        _words(held, label),
+        ha="center",
+        va="center_baseline",
+        fontsize=8,
+        fontstyle="italic" if count is None else "normal",
+        color=INK if count else MUTED,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1} if count is None else None,
+        in_layout=False,
+    )
+
+
+def _words(silo: SiloResult, group: Group) -> str:
+    """The count, or why there is none: it was withheld, or the silo's own sketch was not seen."""
+    count = silo.n[group]
+    if count is not None:
+        return amount(count)
+    return "withheld" if group in silo.withheld else "not seen"
+
+
+def _color(shade: float) -> str:
+    """From light to dark; the lightness falls all the way, so that it reads in gray."""
+    mixed = (round(a + (b - a) * shade**2) for a, b in zip(_LIGHT, _DARK, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+def _draw_hidden(ax: Axes, result: AuditResult, rows: SiloRows, group: Group, column: int) -> None:
+    """The range of counts of those without a row, where there is room for it."""
+    counts = [result.silos[i].n[group] for i in rows.hidden]
+    held = [count for count in counts if count is not None]
+    if rows.gap is None or not held:
+        return
+    roomy = len(result.groups) <= _MOST_ROOMY
+    ends = f"{amount(min(held))} to {amount(max(held))}" if roomy else "…"
+    ax.text(
+        column,
+        rows.gap,
+        ends,
+        ha="center",
+        va="center_baseline",
+        fontsize=8,
+        color=MUTED,
+        in_layout=False,
+    )
+
+
+_STRIP = 0.13
+"""Inches of height per group."""
+_NAME = 0.2
+_COLUMNS = 4
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class SiloSketchDisplay(Display):
+    """A panel per silo, and in it a strip per group: 5 to 95 %, the middle half, the median.
+
+    Silos stand by their disparity, the largest first; beyond sixty, or fewer where groups are
+    many, the extremes are shown. Panels of one column share an axis.
+    """
+
+    columns: tuple[Axes, ...]
+
+    @property
+    def axes_(self) -> tuple[Axes, ...]:
+        """The axes of the columns of panels."""
+        return self.columns
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> SiloSketchDisplay:
+        """Draw the sketches of a result's silos.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; it is divided into columns. A new figure if absent.
+        width : float
+            Of a new figure, in inches.
+        """
+        units = score_units(result)
+        most = most_rows(len(result.groups))
+        rows = silo_rows([silo.disparity for silo in result.silos], most)
+        shown = list(rows.places)
+        deep = math.ceil(len(shown) / (_COLUMNS if width > 5 else 2))
+        columns = math.ceil(len(shown) / deep)
+        panel = _NAME + _STRIP * len(result.groups)
+        with canvas(ax, width, panel * deep + 0.75) as axes:
+            held = _divided(axes, columns)
+            for i, column in enumerate(held):
+                silos = shown[i * deep : (i + 1) * deep]
+                _draw_column(column, result, silos, units, deep=deep, panel=panel)
+            _draw_key(held[0], result)
+            if rows.hidden:
+                _say_hidden(held[-1], len(rows.hidden))
+        return cls(
+            ax_=axes,
+            figure_=axes.figure,  # type: ignore[arg-type]
+            x_units=units,
+            columns=held,
+        )
+
+
+def _divided(ax: Axes, columns: int) -> tuple[Axes, ...]:
+    """The axes, emptied, and as many inside them side by side."""
+    ax.set_axis_off()
+    gap = 0.03
+    wide = (1 - gap * (columns - 1)) / columns
+    return tuple(ax.inset_axes((i * (wide + gap), 0, wide, 1)) for i in range(columns))
+
+
+def _draw_column(
+    ax: Axes,
+    result: AuditResult,
+    silos: Sequence[int],
+    units: Units,
+    *,
+    deep: int,
+    panel: float,
+) -> None:
+    """Panels below one another; heights are in inches from the top."""
+    dress(ax)
+    ax.set_yticks([])
+    ax.set_xlim(*score_limits(result, units))
+    ax.set_ylim(deep * panel, 0)
+    ax.xaxis.set_major_locator(_ends_and_middle())
+    ax.set_xlabel(units.label("score"))
+    for place, position in enumerate(silos):
+        _draw_panel(ax, result, position, place * panel, units)
+
+
+def _ends_and_middle() -> Locator:
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 -- heavy
+
+    return MaxNLocator(3)
+
+
+def _draw_panel(ax: Axes, result: AuditResult, position: int, top: float, units: Units) -> None:
+    silo = result.silos[position]
+    ax.text(
+        0,
+        top + _NAME - 0.04,
+        shortened(silo.silo, 22),
+        transform=ax.get_yaxis_transform(),
+        fontsize=8,
+        color=INK,
+        va="baseline",
+        in_layout=False,
+        parse_math=False,
+    )
+    for place, each in enumerate(result.groups):
+        middle = top + _NAME + _STRIP * (place + 0.5)
+        quantiles = silo.quantiles[each.group]
+        if quantiles is None:
+            why = _why(silo, each.group)
+            ax.text(
+                0.5,
+                middle,
+                f"{group_name(each.group, 10)}: {why}",
+                transform=ax.get_yaxis_transform(),
+                fontsize=7,
+                fontstyle="italic",
+                color=MUTED,
+                ha="center",
+                va="center",
+                in_layout=False,
+                parse_math=False,
+            )
+            continue
+        strip = _strip(units.places(quantiles).tolist(), middle, _thin(ax))
+        strip.set_facecolor(group_style(place).color)
+        strip.set_gid(pointer("silos", position, "quantiles", each.group))
+        ax.add_patch(strip)
+
+
+def _why(silo: SiloResult, group: Group) -> str:
+    """Why a silo shows nothing of a group."""
+    if group in silo.withheld:
+        return "withheld"
+    return "no record" if silo.n[group] == 0 else "not seen"
+
+
+def _thin(ax: Axes) -> float:
+    """Half the width of the bar at a median, in units of the axis."""
+    left, right = ax.get_xlim()
+    return 0.008 * (right - left)
+
+
+def _strip(quantiles: list[float], middle: float, thin: float) -> PathPatch:
+    """One shape: a thin line, a thick one, and a bar across at the median."""
+    from matplotlib.patches import PathPatch  # noqa: PLC0415 -- heavy
+    from matplotlib.path import Path  # noqa: PLC0415
+
+    low, first, median, third, high = quantiles
+    parts = [
+        _box(low, high, middle, 0.07 * _STRIP),
+        _box(first, third, middle, 0.22 * _STRIP),
+        _box(median - thin, median + thin, middle, 0.48 * _STRIP),
+    ]
+    path = Path.make_compound_path(*(Path(part, closed=True) for part in parts))
+    return PathPatch(path, linewidth=0, clip_on=False, in_layout=False)
+
+
+def _box(left: float, right: float, middle: float, half: float) -> list[tuple[float, float]]:
+    low, high = middle - half, middle + half
+    return [(left, low), (right, low), (right, high), (left, high), (left, low)]
+
+
+def _say_hidden(ax: Axes, hidden: int) -> None:
+    """How many silos have no panel, above the last column."""
+    ax.annotate(
+        f"… {hidden:,} more in the table",
+        (1, 1),
+        xycoords="axes fraction",
+        xytext=(0, 5),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontstyle="italic",
+        color=MUTED,
+    )
+
+
+def _draw_key(ax: Axes, result: AuditResult) -> None:
+    """The groups from the top strip to the bottom one, above the first column."""
+    from matplotlib.patches import Patch  # noqa: PLC0415 -- heavy
+
+    names = [group_name(each.group, 18) for each in result.groups]
+    handles = [
+        Patch(color=group_style(place).color, label=name) for place, name in enumerate(names)
+    ]
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
+        ncols=len(names) if sum(len(name) + 5 for name in names) < 90 else 3,
+        frameon=False,
+        borderaxespad=0.2,
+        handlelength=1.2,
+        handleheight=0.4,
+        columnspacing=1.2,
+    )

@@ -1,1 +1,0 @@
-"""A silo's steps in a secure sum, and the state that it keeps between them."""

@@ -1,0 +1,169 @@
+"""Why: selection or within silos; and the paper's terms, with their limits."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fedparity.auditing.result import AuditResult
+from fedparity.laws.bounds import Interval
+from fedparity.report.sentences.answers import noise_could_explain
+from fedparity.report.sentences.naming import symbol
+from fedparity.text import counted, number, percent, share_of, span
+
+__all__ = [
+    "LIMITS_OF_TERMS",
+    "SHARES",
+    "explain_attribution",
+    "explain_decomposition",
+    "larger_part",
+    "stand_ins",
+    "terms",
+    "what_dominates",
+    "why",
+]
+
+SHARES = "These are shares of a measure, not causes."
+LIMITS_OF_TERMS = (
+    "No term sees which silo is which across groups: rename the silos of one group only, and all "
+    "of them stay the same. So none of them is selection, and none is disparity inside silos."
+)
+_REASONS = {
+    "selection": "which group is in which silo",
+    "within": "how scores differ between groups inside silos",
+}
+_ONLY_SUMS = "only sums over silos were seen"
+
+
+def larger_part(result: AuditResult) -> Literal["selection", "within"] | None:
+    """Return the larger part of the attribution; ``None`` if there is nothing to attribute."""
+    parts = result.attribution
+    if parts.selection is None or parts.within is None or max(parts.selection, parts.within) <= 0:
+        return None
+    return "selection" if parts.selection >= parts.within else "within"
+
+
+def _nothing(result: AuditResult) -> str:
+    if result.attribution.selection is None:
+        return (
+            "How much of it is selection between silos, and how much lies within them, is not known: "
+            f"{_ONLY_SUMS}."
+        )
+    return "There is nothing to attribute."
+
+
+def _is_undecided(result: AuditResult) -> bool:
+    """Whether the intervals of the two parts overlap."""
+    first, second = result.attribution.intervals.selection, result.attribution.intervals.within
+    if first is None or second is None:
+        return False
+    return first.lower <= second.upper and second.lower <= first.upper
+
+
+def what_dominates(result: AuditResult) -> str:
+    """Return which part is larger, whether the two oppose each other, and whether that is open."""
+    larger, parts = larger_part(result), result.attribution
+    if larger is None or parts.selection is None or parts.within is None:
+        return _nothing(result)
+    if len(result.silos_received) == 1:
+        return "With one silo there is no selection between silos to see."
+    words = f"most of it is {_REASONS[larger]}"
+    if min(parts.selection, parts.within) < 0:
+        words = f"the two oppose each other, and the larger is {_REASONS[larger]}"
+    if parts.selection == parts.within:
+        words = "the two parts are equal"
+    elif _is_undecided(result):
+        words += "; but their intervals overlap, so which is larger is not certain"
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def why(result: AuditResult) -> str:
+    """Return the two parts of the attribution, which is larger, and what they are not."""
+    if larger_part(result) is None:
+        return _nothing(result)
+    sentences = [_parts(result), what_dominates(result)]
+    if noise_could_explain(result):
+        sentences.append("Sampling noise alone could explain the whole, and so its parts.")
+    return " ".join([*sentences, SHARES])
+
+
+def _parts(result: AuditResult) -> str:
+    parts = result.attribution
+    selection, within = (_part(value, result) for value in (parts.selection, parts.within))
+    often = percent(result.confidence)
+    return (
+        f"Of {symbol('G', result)}, {selection} is selection between silos"
+        f"{_ends(f'{often} interval ', parts.intervals.selection)} and {within} lies within silos"
+        f"{_ends('', parts.intervals.within)}."
+    )
+
+
+def _ends(before: str, interval: Interval | None) -> str:
+    return "" if interval is None else f" ({before}{span(interval)})"
+
+
+def _part(value: float | None, result: AuditResult) -> str:
+    whole = result.disparity.value
+    if value is None:
+        return "an unknown part"
+    return number(value) if whole <= 0 else f"{number(value)} ({share_of(value, whole)})"
+
+
+def stand_ins(result: AuditResult) -> str:
+    """Return where a silo's pooled law stood in for a group; nothing if nowhere."""
+    cells = len(result.attribution.stand_ins)
+    if not cells:
+        return ""
+    return f"Where a silo lacks a group ({counted(cells, 'cell')}), its pooled law stands in."
+
+
+def explain_attribution(result: AuditResult) -> str:
+    """Return how selection and within are made, and how to read them."""
+    sentences = (
+        (
+            "Two what-ifs are computed from the same sketches: every group spread over the silos as "
+            "the whole population is (no selection), and every group with its silo's pooled law "
+            "inside each silo (local parity)."
+        ),
+        (
+            "Each part is the average of what its change takes away, made first or made last "
+            f"(Shapley values), so the two add up to {symbol('G', result)}."
+        ),
+        "A negative part means that it offsets the other.",
+        stand_ins(result),
+        "Both describe the cells that were released. " + SHARES,
+    )
+    return " ".join(filter(None, sentences))
+
+
+def terms(result: AuditResult) -> str:
+    """Return the terms of the decomposition and the bounds that follow, in one sentence."""
+    found, measure = result.decomposition, symbol("G", result)
+    if found.v_mix is None or found.v_bar is None or found.lower is None or found.upper is None:
+        return f"V_mix and V_bar are not known: {_ONLY_SUMS}."
+    bounds = f"{number(found.lower)} ≤ {measure} ≤ {number(found.upper)}"
+    mixing, central = number(found.v_mix), number(found.v_bar)
+    if found.remainder is None:
+        return f"V_mix {mixing}, V_bar {central}, so {bounds} (triangle inequality)."
+    rest = number(found.remainder)
+    return f"V_mix {mixing} + V_bar {central} + R {rest} = {measure}, so {bounds}."
+
+
+def explain_decomposition(result: AuditResult) -> str:
+    """Return what V_mix, V_bar and R are, and what they cannot tell."""
+    if result.decomposition.v_mix is None:
+        return terms(result)
+    meaning = (
+        "V_mix is the mixture discrepancy: how far each group's mixture of silos is from its "
+        "transport center. V_bar is the disparity of these centers, around the barycenter of the mixtures."
+    )
+    if result.plan.order == 1:
+        last = (
+            "For order 1 the two do not add up; the triangle inequality bounds "
+            f"{symbol('G', result)} by their difference and their sum."
+        )
+    else:
+        last = (
+            "R is the interaction of the two; it may be negative, and is at most 2√(V_mix · V_bar) "
+            "in size."
+        )
+    return f"{terms(result)} {meaning} {last} {LIMITS_OF_TERMS}"

@@ -1,1 +1,0 @@
-"""The report on one sheet of paper: what stands on it, and how it becomes a PDF."""

@@ -1,0 +1,359 @@
+"""The permission to release: the silo's policy and its ledger, asked before and while a message leaves.
+
+Every way out of a silo goes through here: the command line, the engines, :func:`fedparity.sketch` and the
+steps of a secure sum. The order is always the same: the plan is judged before a record is read, the
+message is complete on disk, then its entry is in the ledger, then it gets its name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fedparity.documents.files import Path as FilePath
+from fedparity.documents.files import StagedFile, refuse_existing, staged
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.documents.policy_file import find_policy
+from fedparity.documents.signing import check_plan_signature
+from fedparity.errors import LedgerError, PlanError, RuleError
+from fedparity.privacy.ledger import Ledger, default_ledger_path, now
+from fedparity.privacy.ledger_entries import Entry
+from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
+from fedparity.privacy.policy import Policy
+from fedparity.tables.sql.addresses import Address
+from fedparity.tables.sql.database_table import DatabaseTable
+
+__all__ = ["AnyLedger", "AnyPolicy", "Permit", "check_auditor", "lawful", "plan_view", "tables_of"]
+
+AnyPolicy: TypeAlias = Policy | str | os.PathLike[str] | None
+"""A policy, its file, or None for that of the user."""
+AnyLedger: TypeAlias = Ledger | str | os.PathLike[str] | Literal[False] | None
+"""A ledger, its file, None for that of the policy or user, or False for none."""
+
+
+def lawful(plan: Plan, policy: Policy, allow_weaker: Sequence[str] = ()) -> tuple[str, ...]:
+    """Raise if the policy forbids a plan; return the rules that it is weaker than, all overridden.
+
+    Raises
+    ------
+    RuleError
+        If a rule refuses it, or it is not signed by an auditor whom the policy knows.
+    """
+    check_auditor(plan, policy)
+    return policy.check(plan.to_dict(), allow_weaker)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permit:
+    """What a silo may release under one plan; built only if the policy allows the plan."""
+
+    plan: Plan
+    silo: str
+    policy: Policy
+    ledger: Ledger | None
+    dataset: str | None
+    """The name in the policy; None if all tables of the silo are one data set."""
+    table: str | None
+    weaker: tuple[str, ...] = ()
+    again_because: str | None = None
+    in_period: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        silo: str,
+        *,
+        data: object,
+        policy: AnyPolicy = None,
+        ledger: AnyLedger = None,
+        dataset: str | None = None,
+        allow_weaker: Sequence[str] = (),
+        again_because: str | None = None,
+        in_period: bool = False,
+    ) -> Permit:
+        """Return the permit of a silo to answer a plan from its data.
+
+        Raises
+        ------
+        RuleError
+            If the policy forbids the plan, knows no such data set, or asks for a ledger.
+        PolicyError
+            If the policy cannot be read.
+        """
+        law = find_policy(policy)
+        weaker = lawful(plan, law, allow_weaker)
+        tables = tables_of(data)
+        return cls(
+            plan=plan,
+            silo=silo,
+            policy=law,
+            ledger=_chosen(ledger, law),
+            dataset=law.dataset_of(tables, dataset),
+            table=_table(data, tables),
+            weaker=weaker,
+            again_because=(again_because or "").strip() or None,
+            in_period=in_period,
+        )
+
+    def voided(self) -> str | None:
+        """Return the message under this plan that a new one replaces, if it was voided."""
+        return None if self.ledger is None else replaced(self.ledger.entries(), self._entry())
+
+    def check(self) -> None:
+        """Raise what can be refused before records are read.
+
+        Raises
+        ------
+        RuleError
+            If the people whom the policy names have not approved the plan.
+        LedgerError, BudgetError
+            If the ledger would refuse any release.
+        """
+        if self.ledger is None:
+            check_approvals((), self.plan.digest, self.policy)
+            return
+        entries = self.ledger.entries()
+        check_approvals(entries, self.plan.digest, self.policy)
+        allowed(entries, self._entry(), self.policy, self.ledger.path)
+
+    @contextmanager
+    def commit(
+        self,
+        release: str,
+        message: str,
+        *,
+        replaces: str | None = None,
+        file: StagedFile | None = None,
+    ) -> Iterator[None]:
+        """Enter a release into the ledger, then let the caller send it, under one lock.
+
+        Raises
+        ------
+        RuleError, LedgerError, BudgetError
+            As :meth:`check`, before the body runs.
+        """
+        if self.ledger is None:
+            check_approvals((), self.plan.digest, self.policy)
+            yield
+            return
+        path = self.ledger.path
+        entry = self._entry(
+            release=release,
+            message=message,
+            replaces=replaces,
+            file=None if file is None else os.path.abspath(file.name),  # noqa: PTH100
+            staged=None if file is None else os.path.abspath(file.temporary),  # noqa: PTH100
+        )
+
+        def judge(entries: Sequence[Entry]) -> bool:
+            check_approvals(entries, self.plan.digest, self.policy)
+            return allowed(entries, entry, self.policy, path)
+
+        with self.ledger.commit(entry, judge):
+            yield
+
+    def write(
+        self,
+        path: FilePath,
+        data: bytes,
+        *,
+        release: str,
+        message: str,
+        replaces: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write a message, then its entry, then give the message its name.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written, or exists and ``force`` is not set; nothing is entered.
+        RuleError, LedgerError, BudgetError
+            If the release is refused; nothing is written.
+        """
+        with (
+            staged(path, data, force=force, keep=True) as file,
+            self.commit(release, message, replaces=replaces, file=file),
+        ):
+            file.put()
+
+    def finish(self, path: FilePath, *, force: bool = False) -> SiloSketch | None:
+        """Complete a release whose entry is on disk and whose file never got its name.
+
+        Return the message that is in ``path`` now; None if there is nothing to complete.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``force`` is not set, or cannot be written.
+        LedgerError
+            If the file that was left is not the one of the entry.
+        """
+        entry = self.standing()
+        if entry is None or entry.staged is None or not os.path.isfile(entry.staged):  # noqa: PTH113
+            return None
+        if not force:
+            refuse_existing(path)
+        message = SiloSketch.read(entry.staged)
+        if message.digest != entry.message:
+            raise LedgerError(
+                f"{entry.staged} is not the message that was entered on {entry.time}.",
+                fix=f"run fedparity ledger void {entry.message} --because TEXT, and make a new one.",
+            )
+        StagedFile(os.fspath(path), entry.staged, force).put()
+        Path(entry.staged).unlink(missing_ok=True)  # its other name, where it was linked
+        return message
+
+    def standing(self) -> Entry | None:
+        """Return the release under this plan that is on record and not voided, if there is one."""
+        entries = () if self.ledger is None else self.ledger.entries()
+        voided = {entry.release for entry in entries if entry.entry == "void"}
+        made = [
+            entry
+            for entry in entries
+            if entry.entry == "release"
+            and (entry.plan, entry.silo) == (self.plan.digest, self.silo)
+            and entry.release not in voided
+        ]
+        return made[-1] if made else None
+
+    @property
+    def earlier(self) -> list[Entry]:
+        """The releases of the same records on record."""
+        return [] if self.ledger is None else earlier(self.ledger.entries(), self._entry())
+
+    @property
+    def spent(self) -> float:
+        """What all releases of the same records have cost together."""
+        return 0.0 if self.ledger is None else spent(self.ledger.entries(), self._entry())
+
+    @property
+    def dataset_words(self) -> str:
+        """What the data set is called in a sentence."""
+        if self.dataset is None:
+            return f"all tables of {self.silo}"
+        return f"the data set “{self.dataset}”"
+
+    def _entry(self, **stated: Any) -> Entry:  # noqa: ANN401 -- as Entry takes them
+        terms = self.plan.privacy
+        epsilon = None if terms is None else terms.epsilon
+        return Entry(
+            entry="release",
+            time=now(),
+            plan=self.plan.digest,
+            silo=self.silo,
+            dataset=self.dataset,
+            table=self.table,
+            view=plan_view(self.plan),
+            in_period=self.in_period or None,
+            epsilon=epsilon,
+            budget=None if terms is None or epsilon is None else terms.budget or epsilon,
+            because=self.again_because,
+            weaker=list(self.weaker) or (),
+            **stated,
+        )
+
+
+def plan_view(plan: Plan) -> dict[str, Any]:
+    """Return what a plan asks of the records, as the ledger compares two of them."""
+    document = plan.to_dict()
+    grid: list[float | None] = [*plan.score_range, plan.score_step]
+    if plan.privacy is None:
+        grid.append(plan.rounding)
+    elif not plan.privacy.noisy:
+        grid += plan.grid.edges.tolist()
+    return {
+        "title": plan.title,
+        "mode": "none" if plan.privacy is None else plan.privacy.mode,
+        "sketch": plan.sketch,
+        "groups": document["groups"],
+        "levels": plan.levels,
+        "thresholds": document["thresholds"],
+        "grid": grid,
+        "period": document["period"],
+    }
+
+
+def tables_of(data: object) -> tuple[str, ...]:
+    """Return the names by which a policy knows what is read; none for records in memory.
+
+    The absolute paths of files, links followed; or a database without its password, and its table.
+    """
+    if isinstance(data, DatabaseTable):
+        return (_database(data),)
+    if not isinstance(data, str | os.PathLike):
+        return ()
+    path = Path(data)
+    if has_magic(str(path)) and not path.exists():
+        found = sorted(glob(str(path), recursive=True))  # noqa: PTH207 -- may start at the root
+        return tuple(os.path.realpath(name) for name in found)
+    return (os.path.realpath(path),)
+
+
+def _database(data: DatabaseTable) -> str:
+    if not isinstance(data.address, str):  # an engine: it knows its own address
+        url: Any = getattr(data.address, "url", None)
+        address = "engine://" if url is None else url.render_as_string(hide_password=True)
+    else:
+        address = Address(data.address).without_secret
+    name = "query" if data.table is None else str(data.table)
+    return f"{address}#{name}"
+
+
+def _table(data: object, tables: Sequence[str]) -> str | None:
+    """What the ledger calls that which was read: of many files, their pattern."""
+    if len(tables) > 1 and isinstance(data, str | os.PathLike):
+        return os.path.abspath(data)  # noqa: PTH100 -- a pattern
+    return tables[0] if tables else None
+
+
+def _chosen(ledger: AnyLedger, policy: Policy) -> Ledger | None:
+    """The ledger to ask; a policy may name the only one, and may forbid to do without."""
+    if ledger is False:
+        if not policy.without_ledger:
+            raise RuleError(
+                f"{policy.name} allows no message that no ledger knows of.",
+                fix="leave out --no-ledger (ledger=False in Python); for a simulation, use "
+                "fedparity simulate.",
+            )
+        return None
+    if isinstance(ledger, Ledger):
+        ledger = ledger.path
+    path = Path(ledger) if ledger else policy.ledger or default_ledger_path()
+    if policy.ledger is not None and path.absolute() != policy.ledger.absolute():
+        raise RuleError(
+            f"{policy.name} names another ledger, {policy.ledger}.",
+            fix="leave out --ledger; to move the ledger, change the policy.",
+        )
+    return Ledger(path, must_exist=policy.must_exist)
+
+
+def check_auditor(plan: Plan, policy: Policy) -> None:
+    """Raise unless a plan is signed by an auditor of the policy; a policy may name none.
+
+    Raises
+    ------
+    RuleError
+        If it is not signed, by another, or was changed afterwards.
+    """
+    if not policy.auditors:
+        return
+    known: Mapping[str, str] = {key: name for name, key in policy.auditors.items()}
+    if plan.signature is None or plan.signature["key"] not in known:
+        whose = "not signed" if plan.signature is None else "signed with another key"
+        raise RuleError(
+            f"the plan is {whose}; {policy.name} obeys only {', '.join(policy.auditors)}.",
+            fix="ask the auditor to run fedparity plan sign; if the auditor's key changed, check the "
+            "new one by another channel and put it under [auditors] of the policy.",
+        )
+    try:
+        check_plan_signature(plan)
+    except PlanError as error:
+        raise RuleError(error.message, fix=error.fix) from None

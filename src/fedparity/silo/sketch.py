@@ -1,0 +1,318 @@
+"""A silo's table to its message: the function that a silo calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.errors import OptionError, PrivacyError, TableError
+from fedparity.privacy.histograms import GridTally
+from fedparity.silo.measurement import Effort, Measured, asked_of
+from fedparity.silo.noisy_release import check_unweighted
+from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
+from fedparity.silo.release import Levels, check_silo, prepare, release_counts, released
+from fedparity.sketches.selection.passes import KernelName, Progress
+from fedparity.sketches.streaming import StreamSketch
+from fedparity.tables.opening import open_records
+from fedparity.tables.reader import TableRecords
+
+__all__ = [
+    "Sketcher",
+    "sketch",
+]
+
+
+def sketch(
+    data: object,
+    *,
+    plan: Plan,
+    silo: str,
+    score: str | None = None,
+    group: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    other: str | None = None,
+    policy: AnyPolicy = None,
+    ledger: AnyLedger = None,
+    dataset: str | None = None,
+    allow_weaker: Sequence[str] = (),
+    again_because: str | None = None,
+    in_period: bool = False,
+    memory: int | None = None,
+    threads: int | None = None,
+    kernel: KernelName = "auto",
+    resolution: int = 4096,
+    progress: Progress | None = None,
+) -> SiloSketch:
+    r"""Return the message that a silo would send under a plan: per group a count and k numbers.
+
+    The plan's disclosure rules are applied, and the silo's own policy is obeyed. The message is entered
+    into the ledger before it is returned. The same records under the same plan give the same
+    message again; a second, different release of the same records is refused, and so is one that
+    the policy does not allow.
+
+    Parameters
+    ----------
+    data : path, frame, dict of arrays, or iterator of these
+        A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, a frame of
+        pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
+        anything that exports an Arrow stream; or an iterator of any of these, which is read once.
+    silo : str
+        The name under which the silo answers.
+    score, group : str
+        Columns; several for ``group`` make intersections. If None, the columns named so.
+    weight : str, optional
+        Column of survey or exposure weights.
+    where : str, optional
+        A SQL condition; other rows are left out.
+    mapping : mapping of str to str, optional
+        Labels of the table that stand for another one, ``""`` for a missing one.
+    missing : {"refuse", "drop"}
+        What to do about rows without a score; the number dropped is in the message.
+    other : str, optional
+        The group that takes every label that the plan does not list.
+    policy : path, optional
+        The silo's policy; if None, ``$FEDPARITY_POLICY``, that in the user's folder for
+        configuration, or the default one.
+    ledger : path, False or None
+        Where the release is entered; if None, the ledger of the policy, or that of the user. False
+        enters it nowhere: for simulations and tests. A policy may forbid that.
+    dataset : str, optional
+        Which data set of the policy the records are, where it does not follow from their path.
+    allow_weaker : sequence of str
+        Rules of the policy that the plan may be weaker than, by name; the ledger keeps them.
+    again_because : str, optional
+        Why a second release of the same records is acceptable; the ledger keeps it.
+    in_period : bool
+        Whether the rows are limited to the plan's period. Without it, the plan's period does not count.
+    memory : int, optional
+        Bytes of records that may be held; beyond, a file is scanned more than once. A quarter
+        of the machine's memory if absent.
+    threads, kernel
+        Of no effect on the result.
+    resolution : int
+        Only where records come once: more values, smaller rank error.
+    progress : function of (rows, rows in all or None, what is done), optional
+
+    Raises
+    ------
+    RuleError
+        If the policy does not allow the plan.
+    LedgerError, BudgetError
+        If the ledger refuses the release.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
+    >>> table = {"z": [0.1, 0.2, 0.3, 0.4] * 10, "race": ["A", "B"] * 20}
+    >>> sketch(table, plan=plan, silo="aurora", score="z", group="race", ledger=False).cells[1]
+    SketchedCell('B', count=20, levels=2)
+    """
+    check_silo(plan, silo)
+    check_unweighted(plan, weighted=weight is not None)
+    permit = Permit.of(
+        plan,
+        silo,
+        data=data,
+        policy=policy,
+        ledger=ledger,
+        dataset=dataset,
+        allow_weaker=allow_weaker,
+        again_because=again_because,
+        in_period=in_period,
+    )
+    permit.check()
+    effort = Effort(
+        memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
+    )
+    release = prepare(
+        data,
+        plan=plan,
+        silo=silo,
+        score=score,
+        group=group,
+        weight=weight,
+        where=where,
+        mapping=mapping,
+        missing=missing,
+        other=other,
+        effort=effort,
+    ).replacing(permit.voided())
+    release.record(permit)
+    return release.sketch
+
+
+class Sketcher:
+    r"""A silo's sketch under a plan, from batches that come once.
+
+    A cursor, a queue, a stream: give every batch to :meth:`update` and ask for the message with
+    :meth:`finish`. Records are gathered into chunks of four million; up to one chunk the sketch is
+    exact, and so are counts at the points of a score. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
+    function of at most :math:`1/(2m)` for each time that records were summarised; the error is in
+    the message and widens the auditor's bounds.
+
+    Sketchers can be pickled and merged, so that several workers can each take a part.
+
+    Parameters
+    ----------
+    plan : Plan
+    silo : str
+        The name under which the silo answers.
+    score, group, weight, where, mapping, missing, other
+    policy, ledger, dataset, allow_weaker, again_because, in_period
+        As for :func:`fedparity.sketch`.
+    resolution : int, default 4096
+        The m of the error.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
+    >>> sketcher = Sketcher(plan=plan, silo="aurora", score="z", group="race", ledger=False)
+    >>> for _ in range(10):
+    ...     sketcher.update({"z": [0.1, 0.2, 0.3, 0.4], "race": ["A", "B", "A", "B"]})
+    >>> sketcher.finish().cells[1]
+    SketchedCell('B', count=20, levels=2)
+    """
+
+    def __init__(
+        self,
+        *,
+        plan: Plan,
+        silo: str,
+        score: str | None = None,
+        group: str | Sequence[str] | None = None,
+        weight: str | None = None,
+        where: str | None = None,
+        mapping: Mapping[str, str] | None = None,
+        missing: Literal["refuse", "drop"] = "refuse",
+        other: str | None = None,
+        policy: AnyPolicy = None,
+        ledger: AnyLedger = None,
+        dataset: str | None = None,
+        allow_weaker: Sequence[str] = (),
+        again_because: str | None = None,
+        in_period: bool = False,
+        resolution: int = 4096,
+    ) -> None:
+        check_silo(plan, silo)
+        check_unweighted(plan, weighted=weight is not None)
+        self._plan, self._silo = plan, silo
+        self._permit = Permit.of(
+            plan,
+            silo,
+            data=None,
+            policy=policy,
+            ledger=ledger,
+            dataset=dataset,
+            allow_weaker=allow_weaker,
+            again_because=again_because,
+            in_period=in_period,
+        )
+        self._permit.check()
+        self._message: SiloSketch | None = None
+        self._options: dict[str, Any] = {
+            "score": score,
+            "group": group,
+            "groups": plan.groups,
+            "weight": weight,
+            "where": where,
+            "mapping": mapping,
+            "missing": missing,
+            "other": other,
+        }
+        self._columns: tuple[str, ...] = ()
+        self._stream: StreamSketch | GridTally = (
+            StreamSketch(
+                groups=plan.groups,
+                asked=asked_of(plan),
+                weighted=weight is not None,
+                resolution=resolution,
+                score_range=plan.score_range,
+            )
+            if plan.privacy is None
+            else GridTally(len(plan.groups), plan.grid)
+        )
+
+    def update(self, batch: object) -> None:
+        """Take the rows of a batch: any table that :func:`fedparity.sketch` takes.
+
+        Raises
+        ------
+        PrivacyError
+            If noise was drawn already.
+        """
+        self._refuse_if_drawn()
+        records = self._open(batch)
+        self._columns = tuple(records.table.columns)
+        for task in records.batches():
+            self._stream.update(task())
+
+    def merge(self, other: Sketcher) -> None:
+        """Take what another sketcher of the same plan and silo has gathered.
+
+        Raises
+        ------
+        OptionError
+            If it was made with other options.
+        """
+        self._refuse_if_drawn()
+        other._refuse_if_drawn()
+        mine = (self._plan, self._silo, self._options)
+        alike = mine == (other._plan, other._silo, other._options)
+        if not (alike and _merged(self._stream, other._stream)):
+            raise OptionError(
+                "sketchers that are merged must have the same plan, silo and columns.",
+                fix="make every worker's sketcher with the same options.",
+            )
+        self._columns = self._columns or other._columns
+
+    def finish(self) -> SiloSketch:
+        """Return the message; the plan's disclosure rules are applied.
+
+        It is entered into the ledger once. Under a plan with noise the noise is drawn once, too: asked
+        again, this returns the same message.
+
+        Raises
+        ------
+        TableError, LabelError, ScoreError
+            If there was no row, or one that may not be dropped.
+        LedgerError, BudgetError
+            If the ledger refuses the message.
+        """
+        if self._message is not None:
+            return self._message
+        if not self._columns:
+            raise TableError.empty("the stream")
+        records = self._open({name: [] for name in self._columns})
+        if isinstance(self._stream, GridTally):
+            counts = self._stream.finish(records.judge)
+            release = release_counts(counts, plan=self._plan, silo=self._silo)
+        else:
+            levels = Levels(self._plan, self._silo, weighted=records.weighted)
+            selected, errors = self._stream.finish(levels, records.judge)
+            found = Measured(selected=selected, rank_errors=errors, way="one pass")
+            release = released(levels, found)
+        release = release.replacing(self._permit.voided())
+        release.record(self._permit)
+        if self._plan.privacy is not None:
+            self._message = release.sketch
+        return release.sketch
+
+    def _refuse_if_drawn(self) -> None:
+        if self._message is not None:
+            raise PrivacyError.finished()
+
+    def _open(self, batch: object) -> TableRecords:
+        return open_records(batch, **self._options)
+
+
+def _merged(mine: StreamSketch | GridTally, other: StreamSketch | GridTally) -> bool:
+    """Let one take what the other has gathered; False if they gather different things."""
+    if type(mine) is not type(other):
+        return False
+    mine.merge(other)  # type: ignore[arg-type]  # of the same type
+    return True

@@ -1,0 +1,185 @@
+"""Records that wait until there are enough of them, in memory that is used again."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.sketches.records import Batch, Faults, HeldRecords, Records
+from fedparity.sketches.selection.passes import Progress, deal
+
+__all__ = [
+    "WaitingRoom",
+    "default_memory",
+    "hold",
+]
+
+_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+_FALLBACK = 1 << 31
+
+
+def default_memory() -> int:
+    """Return a quarter of the machine's memory, or of what this process may use, in bytes."""
+    return min(_physical(), _allowed()) // 4
+
+
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _FALLBACK
+
+
+def _allowed() -> int:
+    """The limit of a container; none where there is no such file, or it says so."""
+    try:
+        return int(_CONTROL_GROUP.read_text())
+    except (OSError, ValueError):
+        return 1 << 62
+
+
+class _Shelf:
+    """Batches as they come, until they are too many."""
+
+    def __init__(self, limit: int, *, copies: bool) -> None:
+        self.limit, self.size, self.copies = limit, 0, copies
+        self.batches: list[Batch] = []
+        self.faults = Faults()
+        self._lock = threading.Lock()
+
+    def put(self, batch: Batch) -> None:
+        with self._lock:
+            if batch.faults is not None:
+                self.faults.add(batch.faults)
+            self.size += _bytes(batch)
+            if self.size > self.limit:
+                self.batches.clear()
+                raise _FullError
+        # A copy, so that the reader uses its buffers again: NumPy asks the system for large pages,
+        # and fresh small ones cost more than the copy.
+        own = batch.copy() if self.copies else Batch(batch.scores, batch.codes, batch.weights)
+        with self._lock:
+            self.batches.append(own)
+
+
+class _FullError(Exception):
+    """The records do not fit the limit."""
+
+
+def hold(
+    records: Records, limit: int, *, threads: int, progress: Progress | None = None
+) -> HeldRecords | None:
+    """Return the records read into memory, or None if they would need more bytes than allowed.
+
+    Where the number of rows is known, nothing is read in vain.
+    """
+    per_row = 9 + 8 * records.weighted
+    if records.rows is not None and records.rows * per_row > limit:
+        return None
+    shelf = _Shelf(limit, copies=not records.resident)
+    done = 0
+
+    def seen(rows: int) -> None:
+        nonlocal done
+        done += rows  # approximate where threads meet: it is only shown
+        if progress is not None:
+            progress(done, records.rows, "reading")
+
+    try:
+        # More threads than there are cores: some of them wait for the disk, or for the reader.
+        deal(
+            records,
+            lambda: None,
+            lambda _, batch: shelf.put(batch),
+            threads=threads + 2,
+            seen=seen,
+        )
+    except _FullError:
+        return None
+
+    def accepting(found: Faults) -> int:
+        """Ask the source, of all that it left out and all that was found since."""
+        found.add(shelf.faults)
+        return records.accept(found)
+
+    return HeldRecords(records.groups, tuple(shelf.batches), records.weighted, accepting)
+
+
+def _bytes(batch: Batch) -> int:
+    weights = 0 if batch.weights is None else batch.weights.nbytes
+    return batch.scores.nbytes + batch.codes.nbytes + weights
+
+
+_BLOCK = 1 << 20
+"""Rows of a batch that is given back, so that several threads can share the work."""
+
+
+@dataclass(eq=False, slots=True)
+class WaitingRoom:
+    """Copies of batches, one after the other; whoever made a batch may use its memory again.
+
+    The room keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
+    asked for at once and used as it fills. Only what waits is pickled.
+
+    Examples
+    --------
+    >>> room = WaitingRoom()
+    >>> room.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
+    >>> room.size, [batch.scores.tolist() for batch in room.batches()]
+    (2, [[0.1, 0.9]])
+    """
+
+    capacity: int = 0
+    """Records that are expected; more find room, too."""
+    size: int = 0
+    """Records that wait."""
+    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def add(self, batch: Batch) -> None:
+        """Copy the records of a batch; all batches have weights, or none has."""
+        stop = self.size + batch.scores.size
+        for name in ("scores", "codes", "weights"):
+            values = getattr(batch, name)
+            if values is not None:
+                self._room(name, stop, values.dtype)[self.size : stop] = values
+        self.size = stop
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield what waits, as views that hold until the room is filled again."""
+        for start in range(0, self.size, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, self.size))
+            weights = self._columns.get("weights")
+            yield Batch(
+                self._columns["scores"][rows],
+                self._columns["codes"][rows],
+                None if weights is None else weights[rows],
+            )
+
+    def empty(self) -> None:
+        """Let go of what waits."""
+        self.size = 0
+
+    def _room(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """A column with room for so many records of this type, and those that wait in it."""
+        column = self._columns.get(name, np.empty(0, dtype))
+        wide = np.promote_types(column.dtype, dtype)
+        if column.size < size or column.dtype != wide:
+            grown = np.empty(max(size, self.capacity, 2 * column.size), wide)
+            grown[: self.size] = column[: self.size]
+            self._columns[name] = column = grown
+        return column
+
+    def __getstate__(self) -> dict[str, Any]:
+        filled = {name: column[: self.size].copy() for name, column in self._columns.items()}
+        return {"capacity": self.capacity, "size": self.size, "_columns": filled}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.capacity, self.size = state["capacity"], state["size"]
+        self._columns = state["_columns"]

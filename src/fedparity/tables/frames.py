@@ -1,0 +1,211 @@
+"""Frames of pandas, polars and Arrow, eager and lazy, recognised by narwhals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fedparity.errors import TableError
+from fedparity.errors.extras import polars, pyarrow
+from fedparity.tables.column_types import ArrowColumn, PandasColumn, PolarsColumn
+from fedparity.tables.columns import BLOCK_ROWS, Block, Column
+from fedparity.tables.table import (
+    BlockTask,
+    MemoryTable,
+    Selection,
+    Table,
+    arrow_blocks,
+    blocks_of,
+    require_columns,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals import DataFrame, LazyFrame
+
+__all__ = [
+    "DaskTable",
+    "IbisTable",
+    "frame_table",
+    "is_dask_frame",
+    "is_ibis_table",
+    "polars_blocks",
+]
+
+
+def frame_table(data: object) -> Table | None:
+    """Return the table of a frame, or None if ``data`` is no frame that is known."""
+    from narwhals import DataFrame, LazyFrame, from_native  # noqa: PLC0415 -- only for frames
+
+    if _is_pandas_frame(data):  # before narwhals, which refuses names that occur twice
+        return _pandas_table(data)
+    frame = from_native(data, pass_through=True)
+    if isinstance(frame, DataFrame):
+        return _eager_table(frame)
+    if isinstance(frame, LazyFrame):
+        return _LazyTable(frame)
+    return None
+
+
+def polars_blocks(frame: pl.DataFrame, names: Iterable[str]) -> Iterator[BlockTask]:
+    """Yield tasks that read slices of a polars frame."""
+    yield from blocks_of({name: PolarsColumn(frame.get_column(name)) for name in names})
+
+
+def _is_pandas_frame(data: object) -> bool:
+    kind = type(data)
+    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] == "pandas"
+
+
+def _pandas_table(frame: Any) -> MemoryTable:  # noqa: ANN401 -- pandas may not be installed
+    names = [str(name) for name in frame.columns]
+
+    def column(name: str) -> Column:
+        return PandasColumn(frame.iloc[:, names.index(name)])
+
+    return MemoryTable(names, column, rows=len(frame))
+
+
+def _eager_table(frame: DataFrame[Any]) -> MemoryTable:
+    native = frame.to_native()
+    if frame.implementation.is_polars():
+        return MemoryTable(
+            frame.columns, lambda name: PolarsColumn(native.get_column(name)), rows=len(frame)
+        )
+    if frame.implementation.is_pyarrow():
+        return MemoryTable(
+            frame.columns, lambda name: ArrowColumn(native.column(name)), rows=len(frame)
+        )
+    return _pandas_table(frame.to_pandas())
+
+
+@dataclass(frozen=True, eq=False)
+class _LazyTable:
+    """A query: it is run for every scan, on the columns that are asked for."""
+
+    frame: LazyFrame[Any]
+    rows: None = None
+    rescannable: bool = True
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return self.frame.collect_schema().names()
+
+    def require(self, names: Iterable[str]) -> None:
+        require_columns(names, self.columns, what="the query")
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        query = self.frame.select(*selection.columns)
+        if self.frame.implementation.is_polars():
+            yield from _polars_batches(query.to_native(), selection.columns)
+        else:
+            pyarrow("a lazy table")
+            table = query.collect("pyarrow").to_native()
+            yield from blocks_of({n: ArrowColumn(table.column(n)) for n in selection.columns})
+
+
+def _polars_batches(query: pl.LazyFrame, names: Sequence[str]) -> Iterator[BlockTask]:
+    """Run a query in batches where this polars can, else at once."""
+    try:
+        if not hasattr(query, "collect_batches"):
+            yield from polars_blocks(query.collect(), names)
+            return
+        for frame in query.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=False):
+            yield from polars_blocks(frame, names)
+    except polars("a polars query").exceptions.PolarsError:
+        # The text of the error may quote a value of the table.
+        raise TableError.failed("the polars query") from None
+
+
+def is_dask_frame(data: object) -> bool:
+    """Return whether this is a Dask frame, without importing Dask."""
+    kind = type(data)
+    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask")
+
+
+class DaskTable:
+    """Partitions that are computed one by one, and again for every scan."""
+
+    rows = None
+    rescannable = True
+
+    def __init__(self, frame: Any) -> None:  # noqa: ANN401 -- Dask is optional
+        self._frame = frame
+        self.columns: Sequence[str] = tuple(str(name) for name in frame.columns)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there, or there twice."""
+        require_columns(names, self.columns, what="the Dask frame")
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that compute one partition each."""
+        places = {name: self.columns.index(name) for name in selection.columns}
+        own = list(dict.fromkeys(places.values()))
+        frame = self._frame.iloc[:, own]
+        positions = {name: own.index(place) for name, place in places.items()}
+        for number in range(frame.npartitions):
+            yield _Partition(frame.get_partition(number), positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """The task that computes one partition, in the thread that runs it."""
+
+    frame: Any
+    places: Mapping[str, int]
+
+    def __call__(self) -> Block:
+        try:
+            frame = self.frame.compute(scheduler="synchronous")
+        except Exception:  # noqa: BLE001 -- whatever a graph raises may quote a value
+            raise TableError.failed("a partition of the Dask frame") from None
+        columns = {name: PandasColumn(frame.iloc[:, at]) for name, at in self.places.items()}
+        return Block(len(frame), columns)
+
+
+def is_ibis_table(data: object) -> bool:
+    """Return whether this is a table of Ibis, without importing Ibis."""
+    return type(data).__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches")
+
+
+class IbisTable:
+    """The rows of an Ibis expression.
+
+    It can be scanned once: Ibis promises no snapshot, so a second query might see other rows.
+    """
+
+    rows = None
+    rescannable = False
+
+    def __init__(self, expression: Any) -> None:  # noqa: ANN401 -- Ibis is optional
+        self._expression: Any = expression
+        self.columns: Sequence[str] = tuple(expression.columns)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there."""
+        require_columns(names, self.columns, what="the Ibis table")
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that read all rows once."""
+        expression, self._expression = self._expression, None
+        if expression is None:
+            raise TableError.read_once()
+        names = selection.columns
+        yield from arrow_blocks(_batches(expression.select(*names)), names)
+
+
+def _batches(expression: Any) -> Iterator[Any]:  # noqa: ANN401 -- Ibis is optional
+    reader = _run(lambda: expression.to_pyarrow_batches(chunk_size=BLOCK_ROWS))
+    while True:
+        batch = _run(lambda: next(reader, None))
+        if batch is None:
+            return
+        yield batch
+
+
+def _run(call: Any) -> Any:  # noqa: ANN401
+    try:
+        return call()
+    except Exception:  # noqa: BLE001 -- the words of a backend may quote a value
+        raise TableError.failed("the Ibis table") from None

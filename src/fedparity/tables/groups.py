@@ -1,0 +1,316 @@
+"""From the labels of records to the codes of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.errors import LabelError
+from fedparity.laws.labels import Group
+from fedparity.sketches.records import Codes, Faults
+from fedparity.tables.columns import BoolArray, Labels, label_text
+
+__all__ = [
+    "Discovery",
+    "Key",
+    "Listing",
+    "Scheme",
+    "encode",
+    "intersect",
+]
+
+Key: TypeAlias = tuple[str | None, ...]
+"""The texts of one record's labels, one per column."""
+
+_SMALL_PRODUCT = 1 << 20
+"""Up to so many combinations, a table of all of them is cheaper than a sort."""
+
+
+def intersect(columns: Sequence[Labels]) -> tuple[npt.NDArray[Any], list[Key]]:
+    """Return for each row the position of its key, and the keys.
+
+    Of several columns, only the combinations that occur have a key.
+
+    Examples
+    --------
+    >>> sex = Labels(np.array([0, 1, 1]), ("f", "m"))
+    >>> old = Labels(np.array([1, 0, 0]), ("false", "true"))
+    >>> intersect([sex, old])
+    (array([0, 1, 1], dtype=int32), [('f', 'true'), ('m', 'false')])
+    """
+    codes: npt.NDArray[Any] = columns[0].codes
+    keys: list[Key] = [(text,) for text in columns[0].texts]
+    for column in columns[1:]:
+        most = len(keys) * len(column.texts)
+        combined: npt.NDArray[Any] = codes.astype(np.int32 if most < 1 << 31 else np.int64)
+        combined *= len(column.texts)
+        combined += column.codes.astype(combined.dtype, copy=False)
+        met, codes = _renumber(combined, most)
+        pairs = (divmod(code, len(column.texts)) for code in met.tolist())
+        keys = [(*keys[first], column.texts[second]) for first, second in pairs]
+    return codes, keys
+
+
+def _renumber(codes: npt.NDArray[Any], most: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The codes that occur, and the position of each among them."""
+    if most > _SMALL_PRODUCT:
+        met, positions = np.unique(codes, return_inverse=True)
+        return met, positions
+    met = np.flatnonzero(np.bincount(codes, minlength=most))
+    table = np.zeros(most, np.int32)
+    table[met] = np.arange(met.size)
+    return met, table.take(codes)
+
+
+_NONE = -1
+_SHORT = 16
+_MOST_UNLISTED = 1_000
+_MOST_GROUPS = 1_000_000
+_MISSING_NAMES = "missing", "unknown"
+_BOOLEANS = {"true": ("true", "True", "TRUE"), "false": ("false", "False", "FALSE")}
+
+
+class Scheme(Protocol):
+    """Which group a record with certain labels belongs to."""
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The labels that codes stand for."""
+        ...  # pragma: no cover
+
+    @property
+    def dtype(self) -> type[np.unsignedinteger[Any]]:
+        """The type of the codes."""
+        ...  # pragma: no cover
+
+    def known(self, key: Key) -> int:
+        """Return the code of a key, or -1 if it has none yet."""
+        ...  # pragma: no cover
+
+    def admit(self, key: Key, count: int, faults: Faults) -> int:
+        """Return a code for a key that ``count`` records have, or count them as faults: -1."""
+        ...  # pragma: no cover
+
+
+def encode(
+    scheme: Scheme, columns: Sequence[Labels], keep: BoolArray | None, faults: Faults
+) -> tuple[Codes, BoolArray | None]:
+    """Return the code of each row, and which rows have one (None: all that are kept).
+
+    Only labels of rows that are kept are admitted or counted: a filter, a dictionary shared with
+    other rows or an unused category must not add a group.
+    """
+    codes, keys = intersect(columns)
+    table = np.array([scheme.known(key) for key in keys] or [0], np.int64)
+    if np.array_equal(table, np.arange(table.size)):
+        return codes.astype(scheme.dtype, copy=False), None
+    none = np.iinfo(scheme.dtype).max  # hardly ever a code; where it is one, rows are counted
+    found = _looked_up(np.where(table < 0, none, table).astype(scheme.dtype), codes)
+    if table.min() >= 0 or found.size == 0 or found.max() < none:
+        return found, None
+    counts = np.bincount(codes if keep is None else codes[keep], minlength=table.size)
+    for position in np.flatnonzero((table < 0) & (counts > 0)):
+        table[position] = scheme.admit(keys[position], int(counts[position]), faults)
+    coded = (table >= 0) | (counts == 0)
+    found = np.maximum(table, 0).astype(scheme.dtype).take(codes)
+    return found, None if coded.all() else coded.take(codes)
+
+
+def _looked_up(table: Codes, codes: Codes) -> Codes:
+    """Take the entries of a table; a short one by comparisons of bytes, which are much faster."""
+    if table.size > _SHORT or table.dtype != np.uint8:
+        return table.take(codes)
+    small = codes.astype(np.uint8)
+    found = np.zeros(small.size, np.uint8)
+    for position, entry in enumerate(table):
+        if entry:
+            found += (small == position).view(np.uint8) * entry
+    return found
+
+
+class Listing:
+    """The groups of a plan: other labels are faults, unless one group takes them all.
+
+    Parameters
+    ----------
+    groups : sequence of labels
+        Compared by their text; tuples, with one part per column, if there are several columns.
+    columns : sequence of str
+        The columns that hold the labels.
+    mapping : mapping of str to str
+        Texts that stand for another; the key ``""`` stands for a missing label.
+    other : str, optional
+        The group (with several columns: the part) that takes every text the plan does not list.
+
+    Raises
+    ------
+    LabelError
+        If two groups have the same text, or another number of parts than there are columns, or if
+        labels are sent to a group that is not listed.
+
+    Examples
+    --------
+    >>> listing = Listing(("A", "B"), ["race"], mapping={"AFR": "A"})
+    >>> [listing.known(key) for key in (("A",), ("AFR",), ("C",), (None,))]
+    [0, 0, -1, -1]
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        columns: Sequence[str],
+        *,
+        mapping: Mapping[str, str] | None = None,
+        other: str | None = None,
+    ) -> None:
+        self.groups: tuple[Group, ...] = tuple(groups)
+        self.dtype = _smallest(len(self.groups))
+        self._columns = tuple(columns)
+        self._codes: dict[Key, int] = _codes_by_key(self.groups, self._columns)
+        self._mapping = dict(mapping or {})
+        self._parts = [_Parts([key[i] or "" for key in self._codes]) for i in range(len(columns))]
+        self._other = None if other is None else label_text(other)
+        self._unlisted: set[str] = set()
+        self._lock = Lock()
+        self._refuse_unlisted_targets(other)
+
+    def known(self, key: Key) -> int:
+        """Return the code of a key, or -1 if it has none."""
+        return self._codes.get(self._resolved(key), _NONE)
+
+    def admit(self, key: Key, count: int, faults: Faults) -> int:
+        """Return a code for a key, or count its records as faults."""
+        resolved = self._resolved(key)
+        if None in resolved:
+            faults.missing_labels += count
+            return _NONE
+        text = " & ".join(part or "" for part in key)
+        with self._lock:
+            self._unlisted.add(text)
+            if len(self._unlisted) > _MOST_UNLISTED:
+                raise LabelError.too_many(self._columns, _MOST_UNLISTED, sorted(self._unlisted))
+        faults.unlisted[text] += count
+        return _NONE
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text that labels are compared with."""
+        return tuple(dict.fromkeys(text for parts in self._parts for text in parts.texts))
+
+    def _resolved(self, key: Key) -> Key:
+        mapped = (self._mapping.get(part or "", part) for part in key)
+        return tuple(
+            parts.resolve(part, self._other)
+            for parts, part in zip(self._parts, mapped, strict=True)
+        )
+
+    def _refuse_unlisted_targets(self, other: str | None) -> None:
+        known = set(self.texts)
+        if other is not None and self._other not in known:
+            raise LabelError.other_not_listed(other, self.texts)
+        for target in self._mapping.values():
+            if target not in known and all(
+                parts.resolve(target) not in known for parts in self._parts
+            ):
+                raise LabelError.maps_to_nothing(target, self.texts)
+
+
+class _Parts:
+    """The texts that a plan lists for one column, and what else is read as one of them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.texts = tuple(dict.fromkeys(texts))
+        self._read_as = {text: text for text in self.texts}
+        for name, spellings in _BOOLEANS.items():
+            listed = [text for text in self.texts if text.casefold() == name]
+            if len(listed) == 1:  # pandas writes True to a CSV file, Arrow says true
+                self._read_as.update(dict.fromkeys(spellings, listed[0]))
+        folded = {text.casefold(): text for text in self.texts}
+        names = [folded[name] for name in _MISSING_NAMES if name in folded]
+        self._missing = names[0] if names else None
+
+    def resolve(self, text: str | None, other: str | None = None) -> str | None:
+        if text is None:
+            return self._missing
+        if other is not None and other in self._read_as:
+            return self._read_as.get(text, other)
+        return self._read_as.get(text, text)
+
+
+class Discovery:
+    """Groups as they are met: a label gets its code when it is first seen, and keeps it.
+
+    Groups are texts, or tuples of them. :attr:`groups` grows during a scan and is complete after
+    it; its order depends on which thread was first, so sort the groups before reporting them.
+
+    Examples
+    --------
+    >>> seen = Discovery(["race"])
+    >>> [seen.admit((text,), 1, Faults()) for text in ("B", "A", "B")], seen.groups
+    ([0, 1, 0], ('B', 'A'))
+    """
+
+    dtype = np.uint32
+
+    def __init__(
+        self, columns: Sequence[str], *, mapping: Mapping[str, str] | None = None
+    ) -> None:
+        self._columns = tuple(columns)
+        self._mapping = dict(mapping or {})
+        self._codes: dict[Key, int] = {}
+        self._lock = Lock()
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The labels that codes stand for."""
+        with self._lock:
+            keys = tuple(self._codes)
+        return keys if len(self._columns) > 1 else tuple(key[0] for key in keys)
+
+    def known(self, key: Key) -> int:
+        """Return the code of a key, or -1 if it has none."""
+        return self._codes.get(self._resolved(key), _NONE)
+
+    def admit(self, key: Key, count: int, faults: Faults) -> int:
+        """Return a code for a key, or count its records as faults."""
+        resolved = self._resolved(key)
+        if None in resolved:
+            faults.missing_labels += count
+            return _NONE
+        with self._lock:
+            if len(self._codes) >= _MOST_GROUPS and resolved not in self._codes:
+                raise LabelError.too_many_groups(self._columns, _MOST_GROUPS)
+            return self._codes.setdefault(resolved, len(self._codes))
+
+    def _resolved(self, key: Key) -> Key:
+        return tuple(self._mapping.get(part or "", part) for part in key)
+
+
+def _codes_by_key(groups: Sequence[Group], columns: Sequence[str]) -> dict[Key, int]:
+    codes: dict[Key, int] = {}
+    for code, group in enumerate(groups):
+        key = _group_key(group, columns)
+        if key in codes:
+            raise LabelError.same_text(groups[codes[key]], group)
+        codes[key] = code
+    return codes
+
+
+def _group_key(group: Group, columns: Sequence[str]) -> Key:
+    parts = group if isinstance(group, tuple | list) else (group,)
+    if len(parts) != len(columns):
+        raise LabelError.parts_differ(group, columns)
+    key = tuple(label_text(part) for part in parts)
+    if None in key:
+        raise LabelError.no_text(group)
+    return key
+
+
+def _smallest(groups: int) -> type[np.unsignedinteger[Any]]:
+    return next(
+        kind for kind in (np.uint8, np.uint16, np.uint32) if groups <= np.iinfo(kind).max + 1
+    )

@@ -1,0 +1,319 @@
+"""Open any table as records: the one entry to this layer."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob, has_magic
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
+from fedparity.errors.table_errors import shortened
+from fedparity.laws.labels import Group
+from fedparity.tables.frames import DaskTable, IbisTable, frame_table, is_dask_frame, is_ibis_table
+from fedparity.tables.groups import Discovery, Listing, Scheme
+from fedparity.tables.reader import Missing, Roles, TableRecords
+from fedparity.tables.spark.spark_table import SparkTable, is_spark_frame
+from fedparity.tables.sql.addresses import is_address
+from fedparity.tables.sql.database_table import DatabaseTable
+from fedparity.tables.table import (
+    BatchesTable,
+    BlockTask,
+    Condition,
+    Selection,
+    Table,
+    mapping_table,
+    stream_table,
+    structured_table,
+)
+
+__all__ = [
+    "UnionTable",
+    "open_records",
+    "open_table",
+    "path_table",
+]
+
+_FORMATS = {
+    ".csv": "CSV",
+    ".tsv": "TSV",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".arrows": "Arrow",
+    ".ipc": "Arrow",
+    ".feather": "Arrow",
+}
+_COMPRESSIONS = ".gz", ".zst"
+_KNOWN = ".csv", ".csv.gz", ".csv.zst", ".tsv", ".parquet", ".arrow", ".feather"
+_DELIMITERS = {"CSV": ",", "TSV": "\t"}
+
+
+def path_table(data: str | os.PathLike[str]) -> Table:
+    """Return the table of a file, of all files in a folder, or of all that match a pattern.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, if one is of a format that is not known, or if they are of several
+        formats.
+    """
+    path = Path(data)
+    if "\n" in str(path):  # the text of a table, which no message may show
+        raise TableError.unsupported("text of several lines")
+    if _is_file(path):
+        return _file_table(path)
+    if path.is_dir():
+        paths = _in_folder(path)
+    elif has_magic(str(path)):
+        paths = sorted(Path(name) for name in glob(str(path), recursive=True))  # noqa: PTH207 -- may start at the root
+        paths = [found for found in paths if found.is_file()]
+    else:
+        raise TableError.not_found(path)
+    if not paths:
+        raise TableError.nothing_in(path, _KNOWN)
+    formats = sorted({_format(found) for found in paths})
+    if len(formats) > 1:
+        raise TableError.mixed_formats(path, formats)
+    return UnionTable(tuple(_file_table(found) for found in paths))
+
+
+@dataclass(frozen=True, eq=False)
+class UnionTable:
+    """Several tables, one after the other."""
+
+    parts: tuple[Table, ...]
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return self.parts[0].columns
+
+    @property
+    def rows(self) -> int | None:
+        """Its number of rows, where it is known."""
+        counts = [part.rows for part in self.parts]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def rescannable(self) -> bool:
+        """Whether it can be scanned again."""
+        return all(part.rescannable for part in self.parts)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there, or there twice."""
+        wanted = tuple(names)
+        for part in self.parts:
+            part.require(wanted)
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that read all rows once."""
+        return chain.from_iterable(part.scan(selection) for part in self.parts)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a name that is too long
+        raise TableError.unreadable(shortened(str(path)), str(error.strerror).lower()) from None
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    """All files below a folder, without those that writers hide beside the data."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(
+        path
+        for path in found
+        if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
+    )
+
+
+def _format(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    packed = bool(suffixes) and suffixes[-1] in _COMPRESSIONS
+    format_name = _FORMATS.get(suffixes[-2 if packed else -1] if suffixes[packed:] else "")
+    if format_name is None or (packed and format_name not in _DELIMITERS):
+        raise TableError.unknown_format(path, _KNOWN)
+    return format_name
+
+
+def _file_table(path: Path) -> Table:
+    format_name = _format(path)
+    if format_name == "Parquet":
+        from fedparity.tables.columnar_files import ParquetTable  # noqa: PLC0415 -- only where needed
+
+        return ParquetTable(path)
+    if format_name == "Arrow":
+        from fedparity.tables.columnar_files import ArrowFileTable  # noqa: PLC0415
+
+        return ArrowFileTable(path)
+    if find_spec("polars") is None:
+        from fedparity.tables.csv_files import PlainCsvTable  # noqa: PLC0415
+
+        return PlainCsvTable(path, _DELIMITERS[format_name])
+    from fedparity.tables.csv_files import DelimitedTable  # noqa: PLC0415
+
+    return DelimitedTable(path, _DELIMITERS[format_name])
+
+
+def open_records(
+    data: object,
+    *,
+    score: str | None,
+    group: str | Sequence[str] | None,
+    groups: Sequence[Group] | None,
+    weight: str | None = None,
+    where: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    missing: Missing = "refuse",
+    other: str | None = None,
+) -> TableRecords:
+    """Return the records of a table, wherever it is.
+
+    Nothing but names and sizes is read before the records are.
+
+    Parameters
+    ----------
+    data : path, frame, dict of arrays, or iterator of these
+        A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, an array
+        with named fields, a frame of pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database
+        (:class:`fedparity.DatabaseTable`), anything that exports an Arrow stream, or an iterator of
+        any of these, which is read once.
+    score, group : str
+        Names of columns; several for ``group`` make intersections, whose labels are tuples. If
+        None, the columns named ``score`` and ``group``.
+    groups : sequence of labels, or None
+        The groups of the plan; labels are compared by their text. None discovers them: a label
+        gets its code when it is first seen, and ``records.groups`` is complete (as texts, in no
+        particular order) once all batches have been read.
+    weight : str, optional
+        Name of a column of weights.
+    where : str, optional
+        A SQL condition on the columns of a row; the others are left out.
+    mapping : mapping of str to str, optional
+        Texts of labels that stand for another, ``""`` for a missing one.
+    missing : {"refuse", "drop"}
+        What to do about rows without a score.
+    other : str, optional
+        The group that takes every label that no group has.
+
+    Raises
+    ------
+    TableError
+        If the table cannot be read, lacks a column, or its filter is none.
+    LabelError
+        If the groups, the mapping and the columns do not fit together.
+    MissingExtraError
+        If a package that the table or the filter needs is not installed.
+
+    Examples
+    --------
+    >>> table = {"risk": [0.1, 0.7, 0.4], "sex": ["f", "m", "f"]}
+    >>> records = open_records(table, score="risk", group="sex", groups=("f", "m"))
+    >>> [task().codes.tolist() for task in records.batches()]
+    [[0, 1, 0]]
+    """
+    if missing not in ("refuse", "drop"):
+        raise OptionError.unknown("missing", missing, ("refuse", "drop"))
+    table = open_table(data)
+    roles = Roles(
+        score=_named(score, "score", table),
+        groups=_group_columns(group, table),
+        weight=weight,
+        where=None if where is None else Condition(where),
+        missing=missing,
+    )
+    _refuse_two_roles(roles)
+    table.require(roles.selection.columns)
+    return TableRecords(table, roles, _scheme(groups, roles, mapping, other))
+
+
+def open_table(data: object) -> Table:
+    """Return the table of a path, frame, dict of arrays, stream, or iterator of these.
+
+    Raises
+    ------
+    TableError
+        If it is none of these, or a file cannot be opened.
+
+    Examples
+    --------
+    >>> open_table({"risk": [0.1, 0.7], "sex": ["f", "m"]}).columns
+    ('risk', 'sex')
+    """
+    if isinstance(data, DatabaseTable):
+        return data.open()
+    if isinstance(data, str | os.PathLike):
+        if isinstance(data, str) and is_address(data):
+            raise DatabaseError.table_or_query()
+        return path_table(data)
+    if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
+        raise TableError.unsupported("an open file")
+    table = _plain_table(data) or _query_table(data) or frame_table(data)
+    if table is None and hasattr(data, "__arrow_c_stream__"):
+        table = stream_table(data)
+    if table is None and isinstance(data, Iterator):
+        table = BatchesTable(data, open_table)
+    if table is None:
+        raise TableError.unsupported(type(data).__name__)
+    return table
+
+
+def _plain_table(data: object) -> Table | None:
+    """The table of Python's and NumPy's own objects."""
+    if isinstance(data, Mapping):
+        return mapping_table(data)
+    if isinstance(data, np.ndarray):
+        return structured_table(data)
+    if isinstance(data, list | tuple) and data:
+        return UnionTable(tuple(open_table(part) for part in data))
+    return None
+
+
+def _query_table(data: object) -> Table | None:
+    """The table of what runs when it is read; before narwhals, which would collect it whole."""
+    if is_dask_frame(data):
+        return DaskTable(data)
+    if is_spark_frame(data):
+        return SparkTable(data)
+    return IbisTable(data) if is_ibis_table(data) else None
+
+
+def _named(name: str | None, role: str, table: Table) -> str:
+    if name is not None:
+        return name
+    if role in table.columns:
+        return role
+    raise TableError.column_needed(role, table.columns)
+
+
+def _group_columns(group: str | Sequence[str] | None, table: Table) -> tuple[str, ...]:
+    if group is None or isinstance(group, str):
+        return (_named(group, "group", table),)
+    return tuple(group) or (_named(None, "group", table),)
+
+
+def _refuse_two_roles(roles: Roles) -> None:
+    names = [roles.score, *roles.groups, *([] if roles.weight is None else [roles.weight])]
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError.used_twice(name)
+
+
+def _scheme(
+    groups: Sequence[Group] | None,
+    roles: Roles,
+    mapping: Mapping[str, str] | None,
+    other: str | None,
+) -> Scheme:
+    if groups is not None:
+        return Listing(groups, roles.groups, mapping=mapping, other=other)
+    if other is not None:
+        raise LabelError.other_without_groups(other)
+    return Discovery(roles.groups, mapping=mapping)

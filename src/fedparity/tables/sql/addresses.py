@@ -1,0 +1,148 @@
+"""Addresses of databases, which may hold a password and are therefore never shown."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from fedparity.documents.files import refuse_open_to_others
+from fedparity.errors import DatabaseError, OptionError
+
+__all__ = [
+    "Address",
+    "is_address",
+    "read_address",
+]
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9_+.\-]*://")
+_SECRETS = "pass", "pwd", "secret", "token", "credential"
+_LOCAL = "sqlite", "duckdb"
+_SPARK = "spark", "sc"
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a database, and not the path of a file.
+
+    Examples
+    --------
+    >>> is_address("postgresql://root@127.0.0.1/test"), is_address("visits/2026.csv")
+    (True, False)
+    """
+    return _ADDRESS.match(text) is not None
+
+
+@dataclass(frozen=True)
+class Address:
+    """The URL of a database, as SQLAlchemy writes it.
+
+    Raises
+    ------
+    DatabaseError
+        If it is none; the message shows nothing of it.
+
+    Examples
+    --------
+    >>> Address("postgresql+psycopg://ann:secret@db.example/test")
+    Address(kind='postgresql', driver='psycopg')
+    """
+
+    url: str = field(repr=False)
+    kind: str = field(init=False)
+    """What stands before the ``+`` or the ``://``: ``postgresql``, ``mysql``, ``sqlite``, …"""
+    driver: str | None = field(init=False)
+    """What stands after the ``+``, if anything."""
+
+    def __post_init__(self) -> None:
+        if not is_address(self.url) or any(character.isspace() for character in self.url):
+            raise DatabaseError.bad_address()
+        scheme = self.url.partition("://")[0].lower()
+        kind, _, driver = scheme.partition("+")
+        object.__setattr__(self, "kind", "postgresql" if kind == "postgres" else kind)
+        object.__setattr__(self, "driver", driver or None)
+        self._parts()
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether it holds a password, among its parameters too."""
+        parts = self._parts()
+        # A password with a slash or a hash that is not encoded ends the host too early.
+        strayed = "@" not in parts.netloc and "@" in self.url and self.kind not in _LOCAL
+        if self.kind == "sc":  # sc://host:15002/;token=…
+            return bool(parts.password or any(word in self.url.lower() for word in _SECRETS))
+        named = (name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+        return bool(
+            parts.password or strayed or any(word in name for name in named for word in _SECRETS)
+        )
+
+    @property
+    def without_secret(self) -> str:
+        """The place alone: no driver, user, password or parameter; of a file, its absolute path.
+
+        Examples
+        --------
+        >>> Address("postgresql+psycopg://ann:secret@db.example:5433/test?sslmode=off").without_secret
+        'postgresql://db.example:5433/test'
+        """
+        if self.file is not None:
+            return f"{self.kind}:///{os.path.realpath(self.file)}"
+        parts = self._parts()
+        host = parts.netloc.rpartition("@")[2]
+        path = "" if "@" in parts.path else parts.path.partition(";")[0]  # a password that strayed
+        return f"{self.kind}://{host}{path}"
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether it is that of Spark, as a master or a server of Spark Connect."""
+        return self.kind in _SPARK
+
+    @property
+    def file(self) -> str | None:
+        """The path of a database that is one file, or None if it has parameters or no path."""
+        rest = self.url.partition("://")[2]
+        if self.kind not in _LOCAL or "?" in rest or not rest.startswith("/") or len(rest) < 2:
+            return None
+        return rest[1:]
+
+    def with_driver(self, driver: str | None) -> str:
+        """Return the URL with another driver, or with none."""
+        scheme = self.kind if driver is None else f"{self.kind}+{driver}"
+        return f"{scheme}://{self.url.partition('://')[2]}"
+
+    def _parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.url)
+        except ValueError:
+            raise DatabaseError.bad_address() from None
+
+
+_LONGEST = 10_000
+
+
+def read_address(file: str) -> str:
+    """Return the address that a file holds, or the standard input for ``-``.
+
+    Raises
+    ------
+    OptionError
+        If others than its owner may read the file, or it does not hold one address.
+    """
+    if file == "-":
+        text = sys.stdin.read(_LONGEST)
+    else:
+        with Path(file).open(encoding="utf-8", errors="replace") as lines:
+            refuse_open_to_others(
+                lines.fileno(), file, what="the address of a database", error=OptionError
+            )
+            text = lines.read(_LONGEST)
+    address = text.strip()
+    if not is_address(address) or len(address.split()) != 1:
+        place = "the standard input" if file == "-" else repr(file)
+        raise OptionError(
+            f"{place} does not hold the address of a database on one line.",
+            fix="write one line such as postgresql://user:password@host/name, and nothing else.",
+        )
+    return address

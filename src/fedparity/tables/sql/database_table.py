@@ -1,0 +1,214 @@
+"""A table or query of a database, before it is opened."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from fedparity.errors import DatabaseError, DatabaseNameError, TableError
+from fedparity.sketches.selection.moments import Asked
+from fedparity.tables.ranking import RanksTable
+from fedparity.tables.sql.addresses import Address
+from fedparity.tables.sql.drivers import connect
+from fedparity.tables.sql.postgresql_ranks import PostgresqlRanks, can_rank
+from fedparity.tables.sql.sessions import Session
+from fedparity.tables.sql.statements import POSTGRESQL, SPARK, Dialect, Relation
+from fedparity.tables.table import BlockTask, Selection, Table, require_columns
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine, Select
+    from sqlalchemy import Table as AlchemyTable
+
+    from fedparity.tables.reader import Roles
+
+__all__ = [
+    "DatabaseTable",
+    "SqlTable",
+]
+
+
+class SqlTable:
+    """Rows of a database, seen in one transaction from when it is opened until it is dropped.
+
+    Raises
+    ------
+    DatabaseError
+        If the database has no such table, does not permit to read it, or refuses the query.
+    """
+
+    def __init__(self, session: Session, relation: Relation) -> None:
+        self._session, self._relation = session, relation
+        weakref.finalize(self, _close, session)
+        self._scanned = False
+        self._stream: Generator[BlockTask, None, None] | None = None
+        self._rows: int | None = None
+        found = self._described()
+        self.columns: Sequence[str] = tuple(name for name, _ in found)
+        self._types: Mapping[str, str] = dict(found)
+        self.rescannable = relation.steady and session.snapshot(relation)
+
+    @property
+    def rows(self) -> int | None:
+        """Its number of rows, counted by the database; of a query it is not asked."""
+        countable = self._relation.table is not None and self.rescannable
+        if self._rows is None and countable and self._stream is None:
+            self._rows = int(self._session.fetch(self._relation.counted())[0][0])
+        return self._rows
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there, or there twice."""
+        what = "the query" if self._relation.table is None else "the table"
+        require_columns(names, self.columns, what=what)
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that read all rows once."""
+        if self._scanned and not self.rescannable:
+            raise TableError.read_once()
+        self._scanned = True
+        self._end_scan()
+        names = selection.columns
+        stream = self._session.stream(self._relation.selected(names, self._types), names)
+        self._stream = stream
+        yield from stream
+        if self._stream is not stream:
+            raise TableError.failed("the database, whose scan was ended by another one,")
+        self._stream = None
+
+    def _end_scan(self) -> None:
+        """Close the cursor of a scan that was given up.
+
+        Here and now: the collector of garbage might do so in the midst of another statement, and
+        wait forever for a lock that this very statement holds.
+        """
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+
+    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+        """Return what finds ranks, or counts scores, inside the database, where it can."""
+        if self._session.dialect is not POSTGRESQL or not self.rescannable:
+            return None
+        if roles.where is not None or roles.weight is not None:
+            return None
+        if not can_rank(self._types[roles.score]):
+            return None
+        return PostgresqlRanks(self._session, self._relation, self._types, roles, asked)
+
+    def _described(self) -> Sequence[tuple[str, str]]:
+        try:
+            return self._session.columns(self._relation)
+        except DatabaseNameError:
+            if self._relation.table is None:
+                raise
+        raise DatabaseNameError.no_table(
+            ".".join(self._relation.table), self._session.dialect.name, self._known_tables()
+        )
+
+    def _known_tables(self) -> list[str]:
+        """The tables there are; none where that cannot be asked any more."""
+        listing = self._session.dialect.tables
+        if listing is None:
+            return []
+        try:
+            self._session.restart()
+            return sorted(str(row[0]) for row in self._session.fetch(listing))
+        except DatabaseError:
+            return []
+
+
+def _close(session: Session) -> None:
+    """End a session whose table nobody reads any more; there is nobody to tell if that fails."""
+    with suppress(Exception):
+        session.close()
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table, or the rows of a query, of a database: what :func:`fedparity.sketch` can read.
+
+    It is read in one read-only transaction, in which every scan sees the same rows. Nothing is
+    opened before it is read. Spark, which knows no transactions, is asked as few times as possible.
+
+    Parameters
+    ----------
+    address : str or sqlalchemy.Engine
+        An address as SQLAlchemy writes it, such as ``postgresql://ann@db.example/clinic``,
+        ``mysql+pymysql://…``, ``sqlite:///file.db`` or ``duckdb:///file.duckdb``; one of Spark, such as
+        ``spark://host:7077``, ``spark:///local[2]`` or ``sc://host:15002``; or an engine.
+    table : str or sqlalchemy.Table, optional
+        Its name, with its schema if need be: ``clinic.visits``.
+    query : str or sqlalchemy.Select, optional
+        One statement that reads, instead of ``table``.
+
+    Raises
+    ------
+    DatabaseError
+        If neither or both of ``table`` and ``query`` are given, if the query is not a single
+        statement that reads, or, once it is read, if the database refuses it.
+
+    Examples
+    --------
+    >>> import sqlite3, tempfile
+    >>> file = f"{tempfile.mkdtemp()}/clinic.db"
+    >>> with sqlite3.connect(file) as clinic:
+    ...     _ = clinic.execute("CREATE TABLE visits (risk REAL, sex TEXT)")
+    ...     _ = clinic.execute("INSERT INTO visits VALUES (0.2, 'f'), (0.7, 'm')")
+    >>> clinic.close()
+    >>> visits = DatabaseTable(f"sqlite:///{file}", table="visits")
+    >>> visits
+    DatabaseTable(table='visits')
+    >>> visits.open().columns
+    ('risk', 'sex')
+    """
+
+    address: str | Engine = field(repr=False)
+    _: KW_ONLY
+    table: str | AlchemyTable | None = None
+    query: str | Select[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.table is None) == (self.query is None):
+            raise DatabaseError.table_or_query()
+        if isinstance(self.address, str):
+            Address(self.address)  # which raises if it is none
+        elif not hasattr(self.address, "dialect"):
+            raise DatabaseError.bad_address()
+
+    def open(self) -> Table:
+        """Open the database, and return the table that is read."""
+        place = Address(self.address) if isinstance(self.address, str) else self.address
+        if isinstance(place, Address) and place.is_spark:
+            from fedparity.tables.spark.spark_table import open_spark  # noqa: PLC0415 -- where it is used
+
+            return open_spark(place, self._relation(SPARK))
+        session = connect(place)
+        try:
+            relation = self._relation(session.dialect)
+        except BaseException:
+            session.close()
+            raise
+        return SqlTable(session, relation)
+
+    def _relation(self, dialect: Dialect) -> Relation:
+        if self.query is not None:
+            query = self.query if isinstance(self.query, str) else self._compiled(self.query)
+            return Relation.of_query(query, dialect)
+        if isinstance(self.table, str):
+            return Relation.of_table(self.table, dialect)
+        parts = (getattr(self.table, "schema", None), getattr(self.table, "name", ""))
+        return Relation.of_parts([part for part in parts if part], dialect)
+
+    def _compiled(self, query: Select[Any]) -> str:
+        """The text of a statement of SQLAlchemy, its parameters written out."""
+        dialect = type(self._engine_dialect())(paramstyle="named")  # percent signs stay single
+        return str(query.compile(dialect=dialect, compile_kwargs={"literal_binds": True}))
+
+    def _engine_dialect(self) -> Any:  # noqa: ANN401 -- SQLAlchemy is optional
+        if isinstance(self.address, str):
+            from sqlalchemy import make_url  # noqa: PLC0415 -- the query is of SQLAlchemy
+
+            return make_url(self.address).get_dialect()()
+        return self.address.dialect

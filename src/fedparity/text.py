@@ -1,0 +1,244 @@
+"""Text fitted to columns of a terminal, where some characters take two and some none."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+import numpy as np
+
+__all__ = [
+    "DIGITS",
+    "amount",
+    "counted",
+    "cut",
+    "left",
+    "number",
+    "percent",
+    "percents",
+    "right",
+    "share_of",
+    "span",
+    "stated",
+    "told_apart",
+    "width_of",
+    "wrapped",
+]
+
+DIGITS = 3
+
+
+def number(value: float, digits: int = DIGITS) -> str:
+    """Return a number with a few digits; with an exponent only where it would be long.
+
+    Examples
+    --------
+    >>> number(0.0421053), number(-123456.0), number(4.2e-9), number(0.0)
+    ('0.0421', '−123,456', '4.2e-09', '0')
+    """
+    size = abs(value)
+    if size == math.inf:
+        return "∞" if value > 0 else "−∞"
+    if size == 0:
+        return "0"
+    if not 1e-4 <= size < 1e7:
+        text = _with_exponent(size, digits)
+    elif size >= 10**digits:
+        text = f"{size:,.0f}"
+    else:
+        text = np.format_float_positional(size, precision=digits, fractional=False, trim="-")
+    return f"−{text}" if value < 0 else text
+
+
+def _with_exponent(size: float, digits: int) -> str:
+    if digits <= DIGITS:  # an exponent takes four places by itself
+        return f"{size:.1e}"
+    mantissa, _, power = f"{size:.{digits - 1}e}".partition("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
+
+
+def span(ends: tuple[float, float]) -> str:
+    """Return an interval in words, which no minus sign can confuse.
+
+    Examples
+    --------
+    >>> span((-0.0012, 0.0359))
+    '−0.0012 to 0.0359'
+    """
+    lower, upper = ends
+    return f"{number(lower)} to {number(upper)}"
+
+
+_MOST_DIGITS = 17
+"""Enough to tell any two doubles apart."""
+
+
+def stated(value: float) -> str:
+    """Return a number that somebody chose, such as a review level, with the digits it has.
+
+    Examples
+    --------
+    >>> stated(0.02), stated(0.0123456), stated(0.95)
+    ('0.02', '0.0123456', '0.95')
+    """
+    return number(value, 12)
+
+
+def told_apart(value: float, other: float) -> str:
+    """Return a number with as many digits as it takes not to look like another.
+
+    Examples
+    --------
+    >>> told_apart(0.0323, 0.02), told_apart(0.0200041, 0.02), told_apart(0.02, 0.02)
+    ('0.0323', '0.020004', '0.02')
+    """
+    if value == other:
+        return stated(value)
+    for digits in range(DIGITS, _MOST_DIGITS):
+        if number(value, digits) != number(other, digits):
+            return number(value, digits)
+    return number(value, _MOST_DIGITS)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: two digits if it is small, three otherwise.
+
+    Examples
+    --------
+    >>> percent(0.8712), percent(0.0196), percent(-0.0123), percent(1.0)
+    ('87.1 %', '2 %', '−1.2 %', '100 %')
+    """
+    return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
+
+
+def percents(ends: tuple[float, float]) -> str:
+    """Return an interval of shares in percent.
+
+    Examples
+    --------
+    >>> percents((0.689, 0.7141))
+    '68.9 % to 71.4 %'
+    """
+    lower, upper = ends
+    return f"{percent(lower)} to {percent(upper)}"
+
+
+def share_of(part: float, whole: float) -> str:
+    """Return a part in percent of a whole; of a positive whole, where even a trace has a sign.
+
+    Examples
+    --------
+    >>> share_of(0.028, 0.032), share_of(1e-9, 0.032), share_of(-0.001, 0.032)
+    ('87.5 %', '<0.1 %', '−3.1 %')
+    """
+    share = part / whole
+    return "<0.1 %" if 0 < abs(share) < 0.0005 else percent(share)
+
+
+def amount(value: float) -> str:
+    """Return a number of records, or their weight, in full.
+
+    Examples
+    --------
+    >>> amount(17390), amount(1234.5)
+    ('17,390', '1,234.5')
+    """
+    return f"{value:,.12g}"
+
+
+def counted(count: int, thing: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "cell"), counted(2500, "cell")
+    ('1 cell', '2,500 cells')
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def width_of(text: str) -> int:
+    """Return how many columns a text takes.
+
+    Examples
+    --------
+    >>> width_of("Aurora"), width_of("東京"), width_of("e\u0301")
+    (6, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """Return the text, or its beginning and an ellipsis where it does not fit.
+
+    Examples
+    --------
+    >>> cut("Bayside", 7), cut("Bayside", 5)
+    ('Bayside', 'Bays…')
+    """
+    if width_of(text) <= width:
+        return text
+    return _beginning(text, width - 1) + "…"
+
+
+def _beginning(text: str, width: int) -> str:
+    taken = 0
+    for position, character in enumerate(text):
+        taken += _columns(character)
+        if taken > width:
+            return text[:position]
+    return text
+
+
+def left(text: str, width: int) -> str:
+    """Return the text in exactly so many columns, from the left."""
+    fitted = cut(text, width)
+    return fitted + " " * (width - width_of(fitted))
+
+
+def right(text: str, width: int) -> str:
+    """Return the text in exactly so many columns, to the right."""
+    fitted = cut(text, width)
+    return " " * (width - width_of(fitted)) + fitted
+
+
+def wrapped(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
+    """Return the text on lines of at most ``width`` columns, broken at spaces where there are.
+
+    ``first`` stands before the first line, ``rest`` (as many spaces if absent) before others.
+
+    Examples
+    --------
+    >>> wrapped("two silos sent nothing", 12, first="! ")
+    ['! two silos', '  sent', '  nothing']
+    """
+    rest = " " * width_of(first) if rest is None else rest
+    lines, line, empty = [], first, True
+    for word in _pieces(text, width - max(width_of(first), width_of(rest))):
+        if not empty and width_of(line) + 1 + width_of(word) > width:
+            lines.append(line)
+            line, empty = rest, True
+        line += word if empty else f" {word}"
+        empty = False
+    return [*lines, line]
+
+
+def _pieces(text: str, width: int) -> list[str]:
+    """The words of a text, those longer than a line cut into several."""
+    pieces = []
+    for word in text.split():
+        remaining = word
+        while width_of(remaining) > width:
+            head = _beginning(remaining, width)
+            pieces.append(head)
+            remaining = remaining[len(head) :]
+        pieces.append(remaining)
+    return pieces

@@ -1,0 +1,1 @@
+"""Rates at thresholds, their intervals, and four-fifths answers."""

@@ -1,0 +1,319 @@
+r"""Rates of several groups compared: ratios, differences, and four fifths.
+
+Every number is known in two senses. Its *bracket* holds that of the raw data, whatever they
+are: the sketches leave no more open. Its *interval* holds that of the population from which the
+records were drawn, at a stated confidence: it goes from the lower limit of a sample at one end of the bracket
+to the upper limit of one at the other (:mod:`fedparity.thresholds.proportions`).
+
+Which group has the highest rate is itself only estimated, so a ratio to the best is the smallest
+of the ratios to each other group. Its lower limit is the smallest of their lower limits, which
+misses no more often than that of the true best. Its upper limit is the smallest of their upper
+limits, each with an error of at most :math:`(1 - c) / m` among the m pairs of groups: all of them hold at once with confidence c.
+So no group is said to be below four fifths, of any number, by a chance above 1 - c; and that all
+groups are at four fifths or more, if one is not, by a chance above (1 - c) / 2.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from fedparity.federated.federation import Federation
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Interval
+from fedparity.laws.labels import Group
+from fedparity.thresholds.proportions import RateLimits, rate_limits, tails
+from fedparity.uncertainty.brackets import Bracket
+
+__all__ = [
+    "Comparison",
+    "FourFifths",
+    "GroupRate",
+    "Ratio",
+    "Sampled",
+    "compare_rates",
+    "effective_sizes",
+    "largest_group",
+]
+
+FourFifths: TypeAlias = Literal["below four fifths", "at least four fifths", "undetermined"]
+"""Where a ratio to the highest rate lies, as far as its interval tells."""
+
+_ROUNDING = 1e-12
+"""A ratio this near to four fifths is four fifths: quotients of rates round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled(Bracket):
+    """A bracket of the raw data's number, and an interval of the population's."""
+
+    interval: Interval
+    """It counts sampling and what the sketches leave open, and contains the bracket."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers by name, as JSON holds them."""
+        return {**super().to_dict(), "interval": list(self.interval)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A ratio of two rates that are known up to intervals."""
+
+    value: float | None
+    """The estimate; ``None`` if it is one to zero."""
+    lower: float
+    upper: float | None
+    """``None`` if there is no bound, as the other rate may be zero."""
+    interval: tuple[float, float | None]
+    """Of the population's ratio; it counts sampling and what the sketches leave open."""
+
+    def __contains__(self, number: float) -> bool:
+        return self.lower <= number and (self.upper is None or number <= self.upper)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers by name, as JSON holds them."""
+        return {
+            "value": self.value,
+            "lower": self.lower,
+            "upper": self.upper,
+            "interval": list(self.interval),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupRate:
+    """The rate of one group, next to those of the others."""
+
+    group: Group
+    rate: Sampled
+    ratio_to_best: Ratio
+    """To the highest rate of all groups, whichever it is: at most 1."""
+    ratio_to_largest: Ratio
+    """To the rate of the group with the most records."""
+    difference_to_best: Sampled
+    """Minus the highest rate of all groups: at most 0."""
+    difference_to_largest: Sampled
+    """Minus the rate of the group with the most records."""
+    four_fifths: FourFifths
+    """Where the interval of ``ratio_to_best`` lies."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields by name, as JSON holds them."""
+        label = list(self.group) if isinstance(self.group, tuple) else self.group
+        return {
+            "group": label,
+            "rate": self.rate.to_dict(),
+            "ratio_to_best": self.ratio_to_best.to_dict(),
+            "ratio_to_largest": self.ratio_to_largest.to_dict(),
+            "difference_to_best": self.difference_to_best.to_dict(),
+            "difference_to_largest": self.difference_to_largest.to_dict(),
+            "four_fifths": self.four_fifths,
+        }
+
+
+class Comparison(NamedTuple):
+    """The rates of all groups, side by side."""
+
+    groups: tuple[GroupRate, ...]
+    widest_gap: Sampled
+    """The highest rate minus the lowest: zero if all groups have the same."""
+    four_fifths: FourFifths
+    """Where the smallest ratio lies: below as soon as that of one group is."""
+
+
+def compare_rates(
+    rates: Mapping[Group, Bracket],
+    *,
+    sizes: FloatArray,
+    largest: Group,
+    confidence: float,
+    moved: FloatArray | None = None,
+) -> Comparison:
+    """Return each group's rate compared with the highest and with that of ``largest``.
+
+    Every end of a bracket is attained by some rates inside their brackets.
+
+    Parameters
+    ----------
+    rates : mapping of group to Bracket, two or more
+    sizes : array
+        How many equally weighted records each group's sample amounts to.
+    largest : label
+        The group with the most records.
+    confidence : float in (0, 1)
+        Of all intervals.
+    moved : array of two (:func:`tails`) by two by groups, optional
+        The rates at the lower and upper limits of a threshold that was itself estimated.
+
+    Examples
+    --------
+    >>> rates = {group: Bracket(value=x, lower=x, upper=x) for group, x in [("a", 0.5), ("b", 0.3)]}
+    >>> found = compare_rates(
+    ...     rates, sizes=np.array([200.0, 100.0]), largest="a", confidence=0.95
+    ... )
+    >>> [round(end, 3) for end in found.groups[1].ratio_to_best.interval], found.four_fifths
+    ([0.423, 0.821], 'undetermined')
+    """
+    brackets = list(rates.values())
+    alone, together = (
+        rate_limits(brackets, sizes, tail, None if moved is None else moved[position])
+        for position, tail in enumerate(tails(confidence, len(brackets)))
+    )
+    anchor = list(rates).index(largest)
+    groups = tuple(
+        GroupRate(
+            group=group,
+            rate=_sampled(brackets[i], alone.rate(i)),
+            ratio_to_best=(to_best := _ratio_to_best(i, brackets, alone, together)),
+            ratio_to_largest=_ratio(i, anchor, brackets, alone),
+            difference_to_best=_difference_to_best(i, brackets, alone, together),
+            difference_to_largest=_difference(i, anchor, brackets, alone),
+            four_fifths=_state(to_best.interval),
+        )
+        for i, group in enumerate(rates)
+    )
+    return Comparison(groups, _widest_gap(brackets, alone, together), _overall(groups))
+
+
+def effective_sizes(federation: Federation) -> FloatArray:
+    r"""Return how many equally weighted records each group amounts to, :math:`W^2 / \sum w^2`."""
+    weight = federation.counts.astype(np.float64)
+    squares = federation.tabulate(weight**2 / federation.effective).sum(axis=0)
+    sizes: FloatArray = federation.tabulate(weight).sum(axis=0) ** 2 / squares
+    return sizes
+
+
+def largest_group(federation: Federation) -> Group:
+    """Return the group with the most records, the first of several."""
+    return federation.groups[int(np.argmax(federation.count_table.sum(axis=0)))]
+
+
+def _sampled(bracket: Bracket, limits: Interval) -> Sampled:
+    """The bracket with its interval, which contains it up to rounding and so is made to."""
+    lower, upper = min(limits.lower, bracket.lower), max(limits.upper, bracket.upper)
+    return Sampled(
+        value=bracket.value,
+        lower=bracket.lower,
+        upper=bracket.upper,
+        interval=Interval(lower, upper),
+    )
+
+
+def _ratio_to_best(
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+) -> Ratio:
+    """The ratio of p to the larger of p and q: p/q, but at most 1; undefined if both are 0."""
+    one, other = rates[own], _highest_other(own, rates)
+    best = max(one.value, other.value)
+    lower = _quotient(one.lower, max(one.lower, other.upper), otherwise=0.0)
+    upper = _quotient(one.upper, max(one.upper, other.lower), otherwise=1.0)
+    least = min(alone.ratio(own, i).lower for i in range(len(rates)) if i != own)
+    most = min(together.ratio(own, i).upper for i in range(len(rates)) if i != own)
+    return Ratio(
+        value=one.value / best if best else None,
+        lower=lower,
+        upper=upper,
+        interval=(min(lower, least), max(upper, min(1.0, most))),
+    )
+
+
+def _ratio(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -> Ratio:
+    """The ratio p/q: no upper bound if q can be 0."""
+    one, reference = rates[own], rates[other]
+    if own == other:
+        value = 1.0 if one.value else None
+        return Ratio(value=value, lower=1.0, upper=1.0, interval=(1.0, 1.0))
+    lower = _quotient(one.lower, reference.upper, otherwise=0.0)
+    upper = one.upper / reference.lower if reference.lower else None
+    least, most = limits.ratio(own, other)
+    return Ratio(
+        value=one.value / reference.value if reference.value else None,
+        lower=lower,
+        upper=upper,
+        interval=(
+            min(lower, least),
+            None if upper is None or math.isinf(most) else max(upper, most),
+        ),
+    )
+
+
+def _difference_to_best(
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+) -> Sampled:
+    """The difference of p and the larger of p and q."""
+    one, other = rates[own], _highest_other(own, rates)
+    bracket = Bracket(
+        value=min(0.0, one.value - other.value),
+        lower=min(0.0, one.lower - other.upper),
+        upper=min(0.0, one.upper - other.lower),
+    )
+    least = min(alone.difference(own, i).lower for i in range(len(rates)) if i != own)
+    most = min(together.difference(own, i).upper for i in range(len(rates)) if i != own)
+    return _sampled(bracket, Interval(least, min(0.0, most)))
+
+
+def _difference(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -> Sampled:
+    if own == other:
+        return Sampled(value=0.0, lower=0.0, upper=0.0, interval=Interval(0.0, 0.0))
+    one, reference = rates[own], rates[other]
+    bracket = Bracket(
+        value=one.value - reference.value,
+        lower=one.lower - reference.upper,
+        upper=one.upper - reference.lower,
+    )
+    return _sampled(bracket, limits.difference(own, other))
+
+
+def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimits) -> Sampled:
+    """The highest rate minus the lowest.
+
+    It is the largest of the differences of all pairs: at most the largest upper limit, of which
+    only that of the true pair counts, and at least the largest lower one, which must hold for
+    all pairs at once.
+    """
+    values = [rate.value for rate in rates]
+    apart = max(rate.lower for rate in rates) - min(rate.upper for rate in rates)
+    farthest = max(one.upper - other.lower for one, other in permutations(rates, 2))
+    bracket = Bracket(
+        value=max(values) - min(values), lower=max(0.0, apart), upper=max(0.0, farthest)
+    )
+    pairs = list(permutations(range(len(rates)), 2))
+    least = max(together.difference(*pair).lower for pair in pairs)
+    most = max(alone.difference(*pair).upper for pair in pairs)
+    return _sampled(bracket, Interval(max(0.0, least), min(1.0, most)))
+
+
+def _highest_other(own: int, rates: Sequence[Bracket]) -> Bracket:
+    others = [rate for i, rate in enumerate(rates) if i != own]
+    return Bracket(
+        value=max(rate.value for rate in others),
+        lower=max(rate.lower for rate in others),
+        upper=max(rate.upper for rate in others),
+    )
+
+
+def _quotient(above: float, below: float, *, otherwise: float) -> float:
+    return above / below if below else otherwise
+
+
+def _state(interval: tuple[float, float | None]) -> FourFifths:
+    least, most = interval
+    if least >= 0.8 - _ROUNDING:
+        return "at least four fifths"
+    if most is not None and most < 0.8 - _ROUNDING:
+        return "below four fifths"
+    return "undetermined"
+
+
+def _overall(groups: tuple[GroupRate, ...]) -> FourFifths:
+    """Where the smallest ratio lies: below as soon as that of one group is."""
+    states = {group.four_fifths for group in groups}
+    for state in ("below four fifths", "undetermined"):
+        if state in states:
+            return state
+    return "at least four fifths"

@@ -1,0 +1,266 @@
+"""Shares of each group above a quantile of the whole population, from sketches alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fedparity.errors import OptionError
+from fedparity.errors.base import listed
+from fedparity.federated.federation import Federation
+from fedparity.federated.mixtures import mixtures
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.laws.law import Law
+from fedparity.laws.weights import Weights
+from fedparity.thresholds.proportions import proportion_limits, tails
+from fedparity.thresholds.rates import (
+    FourFifths,
+    GroupRate,
+    Sampled,
+    compare_rates,
+    effective_sizes,
+    largest_group,
+)
+from fedparity.uncertainty.brackets import (
+    Bracket,
+    Known,
+    bracketed_quantile,
+    known_laws,
+    pooled_law,
+    share_above,
+)
+from fedparity.uncertainty.checks import check_confidence
+
+__all__ = [
+    "TailReport",
+    "ks_distance",
+    "scoring_rates",
+    "tail_rates",
+]
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailReport:
+    """Shares above a quantile of the whole population, with brackets and intervals."""
+
+    level: float
+    """The level of the quantile: 0.5 for the median."""
+    cutoff: Bracket
+    """The quantile of the records."""
+    confidence: float
+    """Of all intervals."""
+    largest: Group
+    """The group with the most records."""
+    groups: tuple[GroupRate, ...]
+    widest_gap: Sampled
+    """The highest rate minus the lowest."""
+    four_fifths: FourFifths
+    """Where the smallest ratio to the highest rate lies."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields by name, as JSON holds them."""
+        label = list(self.largest) if isinstance(self.largest, tuple) else self.largest
+        return {
+            "level": self.level,
+            "cutoff": self.cutoff.to_dict(),
+            "confidence": self.confidence,
+            "largest": label,
+            "groups": [group.to_dict() for group in self.groups],
+            "widest_gap": self.widest_gap.to_dict(),
+            "four_fifths": self.four_fifths,
+        }
+
+
+def scoring_rates(
+    federation: Federation,
+    *,
+    score_range: tuple[float, float],
+    unseen: Mapping[Group, float] | None = None,
+    confidence: float = 0.95,
+) -> TailReport:
+    """Return the share of each group above the median of all records.
+
+    It is the *scoring rate* of New York City's Local Law 144, and ``ratio_to_best`` its impact
+    ratio. Which of the medians of an even number of records is taken makes no difference to the
+    share strictly above it. Options are those of :func:`tail_rates`.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
+    ... )
+    >>> [row.rate.value for row in scoring_rates(federation, score_range=(0, 1)).groups]
+    [0.5, 0.5]
+    """
+    return tail_rates(
+        federation, 0.5, score_range=score_range, unseen=unseen, confidence=confidence
+    )
+
+
+def tail_rates(
+    federation: Federation,
+    level: float,
+    *,
+    score_range: tuple[float, float],
+    unseen: Mapping[Group, float] | None = None,
+    confidence: float = 0.95,
+) -> TailReport:
+    r"""Return the share of each group strictly above a quantile of all records together.
+
+    .. math:: p_s = \nu_s^\times((Q(u), \infty)), \qquad Q(u) = \inf\{x : F(x) \ge u\},
+
+    with F the cdf of all records. The quantile is itself known up to an interval only; a share is
+    at most the largest possible above its lower end, at least the smallest possible above its
+    upper end, and all shares together leave at most 1 - u above it. The intervals count besides
+    that another sample has another quantile.
+
+    Parameters
+    ----------
+    level : float in (0, 1)
+        The u: 0.9 for the highest tenth.
+    score_range, unseen, confidence
+        As in :func:`fedparity.at_threshold`.
+
+    Raises
+    ------
+    OptionError
+        If an option is out of its range.
+    """
+    asked, sure = _checked_level(level), check_confidence(confidence)
+    known = known_laws(federation, mixtures(federation), score_range, unseen)
+    everyone = pooled_law(known, federation.weights)
+    cutoff = bracketed_quantile(everyone, asked)
+    rates = {group: share_above(law, cutoff) for group, law in known.items()}
+    if not any((unseen or {}).values()):
+        rates = _tightened(rates, federation.weights, 1 - asked)
+    largest = largest_group(federation)
+    sizes = effective_sizes(federation)
+    found = compare_rates(
+        rates,
+        sizes=sizes,
+        largest=largest,
+        confidence=sure,
+        moved=_moved_rates(known, everyone.law, asked, _pooled_size(federation, sizes), sure),
+    )
+    return TailReport(
+        level=asked,
+        cutoff=cutoff,
+        confidence=sure,
+        largest=largest,
+        groups=found.groups,
+        widest_gap=found.widest_gap,
+        four_fifths=found.four_fifths,
+    )
+
+
+def _checked_level(level: object) -> float:
+    if not (isinstance(level, float | np.floating) and 0 < level < 1):
+        raise OptionError(
+            f"level must be above 0 and below 1, not {level!r}.",
+            fix="pass level=0.5 for the median, or 0.9 for the highest tenth.",
+        )
+    return float(level)
+
+
+def _pooled_size(federation: Federation, sizes: FloatArray) -> float:
+    """How many equally weighted records all groups together amount to."""
+    totals = federation.count_table.sum(axis=0).astype(np.float64)
+    return float(totals.sum() ** 2 / (totals**2 / sizes).sum())
+
+
+def _moved_rates(
+    known: Mapping[Group, Known], everyone: Law, level: float, size: float, confidence: float
+) -> FloatArray:
+    """The rates above the lower and upper limits of the quantile, for both tails.
+
+    The share of the population up to the quantile of a sample scatters around the level as a
+    proportion does, so that the population's quantile lies between the sample's at its limits.
+    """
+    levels = proportion_limits(level, level, size, tails(confidence, len(known)))
+    cutoffs = everyone.quantile(np.stack(levels, axis=-1))
+    return np.stack([1 - entry.law.cdf(cutoffs) for entry in known.values()], axis=-1)
+
+
+def _tightened(
+    rates: Mapping[Group, Bracket], weights: Weights, together: float
+) -> dict[Group, Bracket]:
+    """Lower the upper bounds: all groups together have at most a share ``together`` above."""
+    least = sum(weights[group] * rate.lower for group, rate in rates.items())
+    tight = {}
+    for group, rate in rates.items():
+        room = (together - least) / weights[group] + rate.lower + _ROUNDING
+        upper = max(rate.lower, min(rate.upper, room))
+        tight[group] = replace(rate, value=min(rate.value, upper), upper=upper)
+    return tight
+
+
+def ks_distance(
+    federation: Federation,
+    first: Group,
+    second: Group,
+    *,
+    score_range: tuple[float, float],
+    unseen: Mapping[Group, float] | None = None,
+) -> Bracket:
+    r"""Return the largest difference between the cdfs of two groups, bracketed.
+
+    .. math:: \sup_x |F_1(x) - F_2(x)|
+
+    It is the largest difference of selection rates over all thresholds; 0 means equal laws. Each
+    cdf lies between those of its envelope, hence the difference at every x between two numbers.
+
+    Parameters
+    ----------
+    first, second : labels of groups
+    score_range, unseen
+        As in :func:`fedparity.at_threshold`.
+
+    Raises
+    ------
+    OptionError
+        If there is no such group, or an option is out of its range.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
+    ... )
+    >>> ks_distance(federation, "a", "b", score_range=(0, 1))
+    Bracket(value=0.25, lower=0.25, upper=0.25)
+    """
+    for group in (first, second):
+        if group not in federation.groups:
+            raise OptionError(
+                f"group {group!r} is not in this federation.",
+                fix=f"name two of its groups: {listed(federation.groups)}.",
+            )
+    known = known_laws(federation, mixtures(federation), score_range, unseen)
+    one, other = known[first], known[second]
+    slack = one.slack + other.slack
+    lower = max(0.0, _excess(one, other), _excess(other, one)) - slack
+    upper = max(_reach(one, other), _reach(other, one)) + slack
+    lower, upper = max(0.0, lower), min(1.0, upper)
+    value = max(_largest_gap(one.law, other.law), _largest_gap(other.law, one.law))
+    return Bracket(value=min(max(value, lower), upper), lower=lower, upper=upper)
+
+
+def _excess(one: Known, other: Known) -> float:
+    """How far the first cdf must exceed the second somewhere."""
+    return _largest_gap(one.envelope.upper, other.envelope.lower)
+
+
+def _reach(one: Known, other: Known) -> float:
+    """How far the first cdf can exceed the second anywhere."""
+    return _largest_gap(one.envelope.lower, other.envelope.upper)
+
+
+def _largest_gap(one: Law, other: Law) -> float:
+    """The supremum of the first cdf minus the second, attained at an atom of the first or 0."""
+    return max(0.0, float(np.max(one.cumulative - other.cdf(one.atoms))))

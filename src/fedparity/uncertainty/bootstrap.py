@@ -1,0 +1,297 @@
+"""Seeded bootstrap of the measures of an audit, from the sketches alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from fedparity.federated.federation import Federation
+from fedparity.federated.mixtures import Method, grid_levels, mixtures
+from fedparity.functionals.dispersion import around_center, around_mean
+from fedparity.functionals.order import power
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group, Silo
+from fedparity.sketches.cell import Cell, bin_means
+from fedparity.uncertainty.resampling import Mixtures, Resampler, Resolution, resampler
+from fedparity.uncertainty.score_nodes import CurveTable, ScoreNodes
+
+__all__ = [
+    "MANY_VALUES",
+    "Draws",
+    "Progress",
+    "bootstrap",
+    "default_redraws",
+    "pooled_bootstrap",
+    "shapley",
+]
+
+_VALUES_REDRAWN = 40_000_000
+_FEWEST, _MOST = 100, 500
+
+_FINER = 5
+"""The population is read at more levels than redraws, once."""
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the redraws done and their total."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    r"""A measure in every redraw, and how much of it is noise.
+
+    ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
+    difference between redrawn and original curves, or None where curves move by whole steps and it has no
+    meaning. ``null`` is what it would be if there were
+    nothing to measure: redraws of groups with one common law. ``base`` is the measure of the laws
+    that redraws are drawn from.
+    """
+
+    base: FloatArray
+    values: FloatArray
+    noise: FloatArray | None
+    null: FloatArray
+
+    def column(self, place: int) -> Draws:
+        """Return the draws of one of several measures."""
+        noise = None if self.noise is None else self.noise[..., place]
+        return Draws(self.base[..., place], self.values[..., place], noise, self.null[..., place])
+
+
+def default_redraws(federation: Federation) -> int:
+    """Return 500 redraws, or fewer (at least 100) for federations of very many values."""
+    return int(np.clip(_VALUES_REDRAWN // federation.values.size, _FEWEST, _MOST))
+
+
+def bootstrap(
+    federation: Federation,
+    method: Method | None = None,
+    *,
+    redraws: int,
+    seed: int,
+    details: bool = True,
+    resolution: Resolution | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Draws]:
+    """Return the redrawn measures by name.
+
+    The names are ``disparity``, ``heterogeneity``, ``pairs`` (one column for every two groups, the
+    p-th power of their distance) and, with ``details``, ``selection`` and ``within``. Equal seeds
+    give equal numbers.
+    """
+    method = method or Method()
+    source = resampler(
+        federation,
+        exact=method.estimator == "exact",
+        details=details,
+        resolution=resolution or Resolution(),
+    )
+    reader = _Reader(source, method, grid_levels(federation, method))
+    random, other = (
+        np.random.Generator(np.random.SFC64(child))
+        for child in np.random.SeedSequence(seed).spawn(2)
+    )
+    done = 0
+    found: list[dict[str, FloatArray]] = []
+    for drawn in source.redraws(redraws, random, details=details):
+        found.append(reader.measures(drawn))
+        done += len(drawn.shares)
+        if progress is not None:
+            progress(done // 2, redraws)
+    null: list[dict[str, FloatArray]] = []
+    for drawn in source.null_redraws(redraws, other):
+        null.append(reader.null_measures(drawn))
+        done += len(drawn.shares)
+        if progress is not None:
+            progress(done // 2, redraws)
+    return _named(reader.base(), _joined(found), _joined(null))
+
+
+def shapley(
+    observed: FloatArray, no_selection: FloatArray, local_parity: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The selection and within parts, from the disparity and its two counterfactuals."""
+    return (
+        (observed - no_selection + local_parity) / 2,
+        (observed - local_parity + no_selection) / 2,
+    )
+
+
+def _joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+
+
+def _named(
+    base: dict[str, FloatArray], found: dict[str, FloatArray], null: dict[str, FloatArray]
+) -> dict[str, Draws]:
+    quiet = np.zeros(len(found["disparity"]))
+    return {
+        name: Draws(
+            base[name][0],
+            found[name],
+            found.get(f"{name} noise"),
+            null.get(name, quiet),
+        )
+        for name in base
+    }
+
+
+class _Reader:
+    """Reads the measures off redraws, next to the laws that they were drawn from."""
+
+    def __init__(self, source: Resampler, method: Method, levels: int) -> None:
+        self.nodes: ScoreNodes = source.nodes
+        self.order, self.trim = method.order, method.trim
+        self.levels = levels if method.estimator == "grid" else None
+        self.population = source.population
+        self.own_cdfs = self.nodes.cdfs(self.population.own)
+        self.widths = self.nodes.spread_widths()
+        self.couples = list(combinations(range(self.population.own.shape[1]), 2))
+
+    def base(self) -> dict[str, FloatArray]:
+        """Return the measures of the population, read finer than redraws whatever the estimator."""
+        finer = partial(self.nodes.read, finer=_FINER, trim=self.trim)
+        return self._measures(self.population, finer(self.population.own), finer)
+
+    def measures(self, found: Mixtures) -> dict[str, FloatArray]:
+        """Return the measures of redraws, and of their noise."""
+        curves = self._read(found.own)
+        measured = self._measures(found, curves, self._read)
+        cdf_noise = self.nodes.cdfs(found.own) - self.own_cdfs
+        measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
+        if not self.nodes.steps:
+            own = self.nodes.quantiles(self.own_cdfs, curves.levels)
+            noise = curves._replace(values=curves.values - own)
+            measured["disparity noise"] = self._spread(noise, found.shares)
+            measured["pairs noise"] = self._distances(noise)
+        return measured
+
+    def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
+        """Return the measures of redraws of one common law."""
+        return self._measures(found, self._read(found.own), self._read)
+
+    def _read(self, masses: FloatArray) -> CurveTable:
+        return self.nodes.read(masses, levels=self.levels, trim=self.trim)
+
+    def _measures(
+        self, found: Mixtures, curves: CurveTable, read: Callable[[FloatArray], CurveTable]
+    ) -> dict[str, FloatArray]:
+        shares = found.shares
+        disparity = self._spread(curves, shares)
+        measured = {
+            "disparity": disparity,
+            "pairs": self._distances(curves),
+            "heterogeneity": self._cdf_spread(self.nodes.cdfs(found.own), shares),
+        }
+        if found.no_selection is None or found.local_parity is None:
+            return measured
+        without, parity = (
+            self._spread(read(masses), shares)
+            for masses in (found.no_selection, found.local_parity)
+        )
+        measured["selection"], measured["within"] = shapley(disparity, without, parity)
+        return measured
+
+    def _spread(self, curves: CurveTable, shares: FloatArray) -> FloatArray:
+        spread = around_center(curves.values, shares[..., None], self.order)
+        total: FloatArray = np.sum(spread * curves.widths, axis=-1)
+        return total
+
+    def _distances(self, curves: CurveTable) -> FloatArray:
+        """The p-th power of the distance of every two groups: redraws by pairs."""
+        columns = [
+            np.sum(
+                power(curves.values[:, s] - curves.values[:, t], self.order) * curves.widths, -1
+            )
+            for s, t in self.couples
+        ]
+        return np.stack(columns, axis=1)
+
+    def _cdf_spread(self, cdfs: FloatArray, shares: FloatArray) -> FloatArray:
+        spread = around_mean(cdfs, shares[..., None], self.order)
+        total: FloatArray = np.sum(spread * self.widths, axis=-1)
+        return total
+
+
+# The bootstrap of federations with very many values: groups are redrawn as wholes.
+#
+# Records are drawn independently, so those of a group are a sample of its mixture, whatever silo they
+# are in: the sampling noise of a mixture does not depend on its cells. It is redrawn as that of one
+# cell with very many bins. What sketching cell by cell adds is the same in every redraw up to its
+# own small noise; a few redraws of all cells tell how much, and all redraws are moved by it.
+
+MANY_VALUES = 300_000
+"""From here on, hundreds of redraws of all cells take more than a few seconds."""
+_WHOLE = 12
+"""Redraws of all cells."""
+_BINS = 1_000
+
+
+def pooled_bootstrap(
+    federation: Federation,
+    method: Method,
+    *,
+    redraws: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> dict[str, Draws]:
+    """Return the redrawn measures by name, as :func:`~fedparity.uncertainty.bootstrap.bootstrap` does.
+
+    ``selection`` and ``within`` have as few redraws as all cells.
+    """
+    few = bootstrap(federation, method, redraws=_WHOLE, seed=seed, progress=progress)
+    exact = Method(order=method.order, estimator="exact", trim=method.trim)
+    many = bootstrap(
+        _pooled(federation), exact, redraws=redraws, seed=seed, details=False, progress=progress
+    )
+    for name, draws in many.items():
+        own = few[name]
+        many[name] = Draws(
+            own.base,
+            _moved(draws.values, own.values),
+            None if draws.noise is None or own.noise is None else _moved(draws.noise, own.noise),
+            _moved(draws.null, own.null),
+        )
+    return {**few, **many}
+
+
+def _moved(wide: FloatArray, narrow: FloatArray) -> FloatArray:
+    """Redraws of the pool with the mean of those of all cells."""
+    moved: FloatArray = np.maximum(wide - wide.mean(axis=0) + narrow.mean(axis=0), 0.0)
+    return moved
+
+
+def _pooled(federation: Federation) -> Federation:
+    """The mixture of each group as one cell: of very many bins, or of counts."""
+    laws = mixtures(federation)
+    cells: dict[tuple[Silo, Group], Cell] = {}
+    for position, group in enumerate(federation.groups):
+        own = federation.group_of == position
+        counts, effective = federation.counts[own], federation.effective[own]
+        law = laws[group]
+        size = float(counts.sum() ** 2 / np.sum(counts**2 / effective))
+        if federation.kind == "counts":
+            cells[0, group] = Cell(
+                count=counts.sum().item(),
+                values=law.atoms,
+                masses=law.weights * counts.sum(),
+                kind="counts",
+                effective=size,
+            )
+            continue
+        values = bin_means(law, _BINS)
+        square = float(np.average(law.atoms**2, weights=law.weights) - np.mean(values**2))
+        cells[0, group] = Cell(
+            count=counts.sum().item(),
+            values=values,
+            kind="mean",
+            mean_square=max(0.0, square),
+            effective=size,
+        )
+    return Federation.from_cells(
+        cells, groups=federation.groups, score_range=federation.score_range
+    )
