@@ -28,7 +28,7 @@ def distances() -> list[tuple[str, float, float]]:
     for title, second_size in (("equal sizes", SCORES), ("unequal sizes", SCORES - 99_999)):
         first, second = random.beta(3, 4, SCORES), random.beta(6, 4, second_size)
         expected = ot.wasserstein_1d(first, second, p=2)
-        if not np.isclose(fp.wasserstein_power(first, second), expected, rtol=1e-10):
+        if not np.isclose(fp.theory.wasserstein_power(first, second), expected, rtol=1e-10):
             sys.exit("error: the distances disagree")
         times = best_times(
             {
@@ -64,11 +64,11 @@ def federation(silos: int) -> fp.Federation:
 def server_step(sketches: fp.Federation) -> None:
     """All that an auditor computes, from unsorted sketches."""
     sketches.__dict__.pop("pool", None)  # the sort is part of the step
-    fp.estimate(sketches)
-    fp.decompose(sketches)
-    fp.attribute(sketches)
-    fp.influences(sketches)
-    fp.local_audits(sketches)
+    fp.theory.estimate(sketches)
+    fp.theory.decompose(sketches)
+    fp.theory.attribute(sketches)
+    fp.theory.influences(sketches)
+    fp.theory.local_audits(sketches)
 
 
 def server() -> list[tuple[str, float, float]]:
@@ -101,8 +101,8 @@ def uncertainty() -> list[tuple[str, float, float]]:
 
     def audit() -> None:
         server_step(sketches)
-        fp.pairs(sketches)
-        fp.certify(sketches, score_range=(0, 1))
+        fp.theory.pairs(sketches)
+        fp.theory.certify(sketches, score_range=(0, 1))
 
     times = best_times(
         {"audit": audit, "redraws": lambda: bootstrap(sketches, redraws=100, seed=0)}, rounds=3

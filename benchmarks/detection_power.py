@@ -28,7 +28,7 @@ def detected(gap: float, seed: int) -> bool:
         levels=100,
     )
     draws = bootstrap(federation, redraws=REDRAWS, seed=seed, details=False)["disparity"]
-    return p_value(fp.estimate(federation).disparity, draws.null) <= 0.05
+    return p_value(fp.theory.estimate(federation).disparity, draws.null) <= 0.05
 
 
 def truth(gap: float) -> float:

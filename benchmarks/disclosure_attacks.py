@@ -365,7 +365,7 @@ def _errors(random: np.random.Generator, size: int) -> list[float]:
         pooled = {g: np.concatenate([table[silo, g] for silo in range(5)]) for g in laws}
         labels = np.repeat(list(pooled), 5 * size)
         exact = fp.disparity(np.concatenate(list(pooled.values())), sensitive_features=labels)
-        measured = fp.estimate(federation, fp.Method(estimator="exact")).disparity
+        measured = fp.theory.estimate(federation, fp.Method(estimator="exact")).disparity
         found.append(abs(measured / exact - 1))
     return found
 
@@ -376,14 +376,14 @@ def _told(plan: fp.Plan, scores: FloatArray) -> fp.Cell:
         places = np.searchsorted(plan.score_points, scores)
         held = np.bincount(places, minlength=plan.score_points.size)
         merged = merge_counts(plan.score_points, held, plan.disclosure)
-        told = fp.SketchedCell(
+        told = fp.documents.SketchedCell(
             group="A", count=scores.size, values=merged.values, counts=merged.counts
         )
     else:
         levels = allowed_levels(scores.size, plan.levels, plan.disclosure, kind=plan.sketch)
         cell = fp.Cell.from_scores(scores, levels=levels, kind=plan.sketch)
         values = round_values(cell.values, plan.score_range, plan.rounding)
-        told = fp.SketchedCell(group="A", count=scores.size, values=values)
+        told = fp.documents.SketchedCell(group="A", count=scores.size, values=values)
     read = told.to_cell(plan)
     if read is None:
         raise TypeError

@@ -128,7 +128,7 @@ class World:
             for (silo, group), count in np.ndenumerate(self.expected())
         }
         whole, method = fp.Federation.from_cells(cells), fp.Method(estimator="exact")
-        found, parts = fp.estimate(whole, method), fp.attribute(whole, method)
+        found, parts = fp.theory.estimate(whole, method), fp.theory.attribute(whole, method)
         return {
             "G": np.array(found.disparity),
             "H": np.array(found.heterogeneity),
@@ -164,7 +164,9 @@ def sketch(
 def released(cell: fp.Cell, plan: fp.Plan) -> fp.Cell:
     """The cell as a silo releases it and the auditor reads it."""
     effective = math.floor(cell.effective) if cell.effective != cell.count else None
-    sent = partial(fp.SketchedCell, group=plan.groups[0], count=cell.count, effective=effective)
+    sent = partial(
+        fp.documents.SketchedCell, group=plan.groups[0], count=cell.count, effective=effective
+    )
     if cell.masses is not None:
         points = plan.score_points
         records = np.zeros(points.size, np.int64)

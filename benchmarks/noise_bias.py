@@ -28,7 +28,7 @@ def simulate(silos: int, cell: int, seed: int) -> tuple[float, float]:
         silos=np.arange(size) // 2 % silos,
         levels=100,
     )
-    value = fp.estimate(federation).disparity
+    value = fp.theory.estimate(federation).disparity
     draws = bootstrap(federation, redraws=100, seed=seed, details=False)["disparity"]
     return value, max(0.0, value - float(draws.values.mean() - draws.base))
 

@@ -249,7 +249,8 @@ def accuracy(folder: Path | None, runs: int) -> Iterator[str]:
     grid = null.grid(1.0)
     held = null.counts(grid)
     found = [
-        fp.estimate(released(held, grid, 1.0).federation(), METHOD).disparity for _ in range(runs)
+        fp.theory.estimate(released(held, grid, 1.0).federation(), METHOD).disparity
+        for _ in range(runs)
     ]
     yield ""
     yield (

@@ -34,7 +34,7 @@ TABLE = Path(__file__).parents[1] / "docs" / "explanation" / "rate-coverage-tabl
 LEAST, MOST, WRONG = 0.93, 0.97, 0.05
 THRESHOLD, LEVELS = 0.5, 20
 
-Report = fp.ThresholdReport | fp.TailReport
+Report = fp.theory.ThresholdReport | fp.theory.TailReport
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Tail:
             levels=LEVELS,
             kind="counts",
         )
-        return fp.tail_rates(federation, self.level, score_range=(0, 1))
+        return fp.theory.tail_rates(federation, self.level, score_range=(0, 1))
 
 
 World = Threshold | Tail

@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 from tests import strategies  # noqa: F401 -- loads the settings that all property tests share
 
-from fedparity import HistogramCell, Plan, SiloSketch, SketchedCell
+from fedparity import Plan, SiloSketch
+from fedparity.documents import HistogramCell, SketchedCell
 from fedparity.documents.fields import height_of, is_name, is_weak
 from fedparity.privacy.count_merging import counts_above, merge_counts
 from fedparity.privacy.disclosure import allowed_levels, smallest_cell

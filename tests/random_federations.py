@@ -37,7 +37,7 @@ def random_data(random, most_groups=4):
 def inexact_cell(scores, levels, kind, rank_error, random):
     """A cell whose ranks are off by up to ``rank_error``, as a stream's sketch is."""
     law = fp.Law.from_scores(scores)
-    steps = np.arange(levels + 1) / levels if kind == "mean" else fp.midpoints(levels)
+    steps = np.arange(levels + 1) / levels if kind == "mean" else fp.theory.midpoints(levels)
     moved = np.clip(np.sort(steps + random.uniform(-rank_error, rank_error, steps.size)), 0, 1)
     if kind == "quantile":
         values = law.quantile(np.maximum(moved, 1e-12))

@@ -19,7 +19,7 @@ COLORS = {1_000: "#8a94a0", 5_000: "#6741a5", 25_000: "#1f2933"}
 def errors(records: int, *, split: bool) -> list[float]:
     """Return the mean error as a share of the disparity, at each epsilon."""
     options: dict[str, Any] = {"mode": "secure+dp", "honest": 5} if split else {}
-    found = fp.plan_privacy(epsilon=1.0, records=records, **options)
+    found = fp.planning.plan_privacy(epsilon=1.0, records=records, **options)
     return [row.error / found.disparity for row in found.by_epsilon]
 
 

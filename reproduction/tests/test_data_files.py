@@ -88,7 +88,7 @@ def test_a_file_that_somebody_put_there_is_not_replaced(mirror, target):
     target.mkdir()
     (target / "small.data").write_bytes(b"mine")
 
-    with pytest.raises(fp.OutputError, match="other bytes"):
+    with pytest.raises(fp.errors.OutputError, match="other bytes"):
         fetch_file(KNOWN, target, mirror=url)
 
     assert (target / "small.data").read_bytes() == b"mine"
@@ -109,7 +109,7 @@ def test_a_home_that_does_not_answer_is_named(mirror, target, reached):
 
 @pytest.mark.parametrize("name", UPSTREAM)
 def test_a_missing_file_is_named_with_the_command_that_fetches_it(name, tmp_path):
-    with pytest.raises(fp.TableError) as caught:
+    with pytest.raises(fp.errors.TableError) as caught:
         find_file(UPSTREAM[name], tmp_path)
 
     assert UPSTREAM[name].file in caught.value.message

@@ -167,7 +167,7 @@ BROKEN = {
 def test_a_damaged_file_is_refused_without_a_word_of_its_content(text, tmp_path):
     (tmp_path / "compas-scores-two-years.csv").write_text(text, encoding="utf-8")
 
-    with pytest.raises(fp.TableError, match="another content") as caught:
+    with pytest.raises(fp.errors.TableError, match="another content") as caught:
         load_dataset("compas-deciles", data=tmp_path)
 
     assert "high" not in str(caught.value)
@@ -177,7 +177,7 @@ def test_a_damaged_file_is_refused_without_a_word_of_its_content(text, tmp_path)
 def test_a_file_of_other_bytes_is_refused(file, tmp_path):
     (tmp_path / file).write_bytes(b"\xff\xfe\x00")
 
-    with pytest.raises(fp.TableError, match="another content"):
+    with pytest.raises(fp.errors.TableError, match="another content"):
         load_dataset("adult" if file == "adult.data" else "law", data=tmp_path)
 
 

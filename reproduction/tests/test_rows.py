@@ -46,7 +46,7 @@ def by_hand(first, second):
 @pytest.fixture(params=["positive", "negative", "random"])
 def allocated(request):
     data = load_dataset("synthetic", seed=5)
-    dealt = fp.allocate(
+    dealt = fp.theory.allocate(
         data.scores, silos=SILOS, regime=request.param, groups=data.codes, seed=(0, 1)
     )
     return request.param, data, dealt.silos
@@ -119,7 +119,7 @@ def test_terms_are_those_of_the_public_functions(allocated):
         data.scores, groups=data.codes, silos=silos, levels=100, kind="quantile"
     )
     grid = fp.Method(estimator="grid")
-    terms, parts = fp.decompose(federation, grid), fp.attribute(federation, grid)
+    terms, parts = fp.theory.decompose(federation, grid), fp.theory.attribute(federation, grid)
 
     expected = [
         *(terms.v_mix, terms.v_bar, terms.remainder),

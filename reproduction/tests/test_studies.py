@@ -32,9 +32,11 @@ def plain_loop(data, silos, levels):
         quantiles = fp.Federation.from_scores(data.scores, levels=k, kind="quantile", **columns)
         means = fp.Federation.from_scores(data.scores, levels=k, kind="mean", **columns)
         exact = fp.Method(estimator="exact")
-        found[0, column] = fp.estimate(quantiles, fp.Method(estimator="grid")).disparity
-        found[1, column] = fp.estimate(quantiles, exact).disparity
-        found[2, column] = fp.disparity(fp.mixtures(means, reconstruct=False), means.weights)
+        found[0, column] = fp.theory.estimate(quantiles, fp.Method(estimator="grid")).disparity
+        found[1, column] = fp.theory.estimate(quantiles, exact).disparity
+        found[2, column] = fp.disparity(
+            fp.theory.mixtures(means, reconstruct=False), means.weights
+        )
     return found
 
 
@@ -43,7 +45,7 @@ def assert_equals_the_plain_loop(study):
     for i, regime in enumerate(study.regimes):
         for j, silos in enumerate(study.silos):
             for replicate in range(study.replicates):
-                allocation = fp.allocate(
+                allocation = fp.theory.allocate(
                     study.dataset.scores,
                     silos=silos,
                     regime=regime,
@@ -93,9 +95,9 @@ def test_truth_and_centralized_values_are_those_of_the_pooled_data():
     laws = {code: fp.Law.from_scores(data.scores[data.codes == code]) for code in (0, 1)}
     weights = fp.Weights(dict(enumerate(data.counts.values())))
     for column, k in enumerate(LEVELS):
-        values = {code: fp.quantile_values(law, k) for code, law in laws.items()}
-        grid = fp.riemann_disparity(values, weights)
-        bins = fp.bin_averaged_disparity(laws, weights, k)
+        values = {code: fp.theory.quantile_values(law, k) for code, law in laws.items()}
+        grid = fp.theory.riemann_disparity(values, weights)
+        bins = fp.theory.bin_averaged_disparity(laws, weights, k)
 
         assert result.centralized[:, column] == pytest.approx([grid, grid, bins], rel=1e-12)
     assert result.truth == fp.disparity(data.scores, sensitive_features=data.codes)

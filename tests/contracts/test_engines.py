@@ -110,7 +110,7 @@ def test_a_strict_policy_of_every_silo_changes_no_number_and_is_obeyed(name, tmp
     run = FlowerRun(plan=plan, tables=TABLES, folder=folder, keys=keys, settings=settings)
     refused = "refused by a rule|no answer"
 
-    with pytest.raises(fp.MissingSiloError, match=refused):  # nobody approved it
+    with pytest.raises(fp.errors.MissingSiloError, match=refused):  # nobody approved it
         run.go()
     for silo in SILOS:
         ledger = Ledger(folder / f"{silo}.ledger")
@@ -119,7 +119,7 @@ def test_a_strict_policy_of_every_silo_changes_no_number_and_is_obeyed(name, tmp
         )
         for left in (folder / f"{silo}-left").glob("*"):  # the state of the round that failed
             left.unlink()
-    with pytest.raises(fp.MissingSiloError, match=refused):  # the auditor did not sign
+    with pytest.raises(fp.errors.MissingSiloError, match=refused):  # the auditor did not sign
         run.again(plan=unsigned, config={"output": str(tmp_path / "unsigned")}).go()
     found = run.again(config={"output": str(tmp_path / "approved")}).go()
 
@@ -326,7 +326,7 @@ def test_faults_in_files(fault, expected, tmp_path):
         else:
             paths[ILL].write_bytes(wrong_message(fault, tmp_path, plan, keys))
 
-        with pytest.raises(fp.MessageError):
+        with pytest.raises(fp.errors.MessageError):
             audit_folder(plan, folder)
 
 
@@ -414,7 +414,9 @@ def flower_run(fault, folder):
 def test_faults_over_flower(fault, expected, tmp_path):
     run = flower_run(fault, tmp_path)
     if expected == REFUSED:
-        with pytest.raises(fp.MessageError, match=r"two nodes answer as silo '(bayside|aurora)'"):
+        with pytest.raises(
+            fp.errors.MessageError, match=r"two nodes answer as silo '(bayside|aurora)'"
+        ):
             run.go()
         assert not (run.out / "result.json").exists()
         return
@@ -442,7 +444,7 @@ def test_without_a_smaller_quorum_a_missing_silo_is_an_error_that_says_why(fault
     run = flower_run(fault, tmp_path)
     run.config = {**run.config, "quorum": 0}
 
-    with pytest.raises(fp.MissingSiloError) as caught:
+    with pytest.raises(fp.errors.MissingSiloError) as caught:
         run.go()
 
     assert "3 of the 4 silos" in caught.value.message
@@ -547,7 +549,7 @@ def test_a_lie_in_a_secure_sum_never_changes_the_number(lie, tmp_path):
         config={"quorum": 3},
     )
     if expected == REFUSED:
-        with pytest.raises(fp.SecureMessageError, match=ILL):
+        with pytest.raises(fp.errors.SecureMessageError, match=ILL):
             run.go()
         assert not (run.out / "result.json").exists()
         assert run.grid.asked[-1][1] == step  # nobody is asked for more
@@ -567,7 +569,7 @@ def test_below_the_quorum_of_vectors_no_sum_is_opened(tmp_path):
         faults={ILL: from_step("mask", flower_error(8))},
     )
 
-    with pytest.raises(fp.MissingSiloError, match=r"3 of the 4 .* the quorum is 4"):
+    with pytest.raises(fp.errors.MissingSiloError, match=r"3 of the 4 .* the quorum is 4"):
         run.go()
     assert run.grid.asked[-1][1] == "mask"
 
@@ -578,7 +580,9 @@ def test_two_silos_of_one_key_are_refused_before_anybody_shares_a_secret(tmp_pat
         plan=SECURE, tables=TABLES, folder=tmp_path, faults={"aurora": same, ILL: same}
     )
 
-    with pytest.raises(fp.SecureMessageError, match=r"'aurora' and 'bayside' .* the same key"):
+    with pytest.raises(
+        fp.errors.SecureMessageError, match=r"'aurora' and 'bayside' .* the same key"
+    ):
         run.go()
     assert run.grid.asked[-1][1] == "keys"
 
@@ -587,7 +591,9 @@ def test_a_message_of_an_earlier_step_is_none_of_this_one(tmp_path):
     """Signed and of this very round, but not what was asked for."""
     run = FlowerRun(plan=SECURE, tables=TABLES, folder=tmp_path, faults={ILL: repeating})
 
-    with pytest.raises(fp.MissingSiloError, match=r"'bayside' \(a message that is not valid\)"):
+    with pytest.raises(
+        fp.errors.MissingSiloError, match=r"'bayside' \(a message that is not valid\)"
+    ):
         run.go()
     assert run.grid.asked[-1][1] == "shares"
 
@@ -602,7 +608,7 @@ def test_keys_and_shares_must_come_from_every_silo(step, tmp_path):
         config={"quorum": 3},
     )
 
-    with pytest.raises(fp.MissingSiloError, match="its process failed"):
+    with pytest.raises(fp.errors.MissingSiloError, match="its process failed"):
         run.go()
 
 

@@ -70,5 +70,5 @@ def test_no_seed_repeats_it(mechanism):
 def test_an_epsilon_that_hides_everything_is_refused(mechanism):
     draw, _ = mechanism
 
-    with pytest.raises(fp.PrivacyError):
+    with pytest.raises(fp.errors.PrivacyError):
         draw(1e-9, SHAPE)

@@ -64,7 +64,7 @@ def test_schemas_are_valid_schemas(name):
 
 
 def test_an_unknown_schema_is_refused():
-    with pytest.raises(fp.OptionError, match="'plan', 'sketch', 'audit'"):
+    with pytest.raises(fp.errors.OptionError, match="'plan', 'sketch', 'audit'"):
         schema("result")
 
 
@@ -114,7 +114,7 @@ def test_what_the_schema_refuses_the_code_refuses(sample, random):
 
     try:
         fp.SiloSketch.from_bytes(json.dumps(changed).encode())
-    except fp.MessageError:
+    except fp.errors.MessageError:
         return
 
     assert SKETCH.is_valid(changed)
@@ -127,7 +127,7 @@ def test_what_the_plan_schema_refuses_the_code_refuses(plan, random):
 
     try:
         fp.Plan.from_dict(changed)
-    except fp.PlanError:
+    except fp.errors.PlanError:
         return
 
     assert PLAN.is_valid({key: value for key, value in changed.items() if value is not None})

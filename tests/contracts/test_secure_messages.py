@@ -56,16 +56,18 @@ def test_a_field_more_or_less_is_refused(message):
     document = message.to_dict()
     for name in document.keys() - {"signature", "schema"}:
         fewer = {key: value for key, value in document.items() if key != name}
-        with pytest.raises(fp.SecureMessageError, match=f"lacks '{name}'"):
+        with pytest.raises(fp.errors.SecureMessageError, match=f"lacks '{name}'"):
             decode_round(json.dumps(fewer).encode())
-    with pytest.raises(fp.SecureMessageError, match="unknown fields"):
+    with pytest.raises(fp.errors.SecureMessageError, match="unknown fields"):
         decode_round(json.dumps({**document, "extra": 1}).encode())
 
 
 def test_another_document_is_not_a_message_of_a_round(tmp_path):
     (tmp_path / "plan.json").write_text(json.dumps(PLAN.to_dict()))
 
-    with pytest.raises(fp.SecureMessageError, match=r"plan.json: a message of a secure sum was"):
+    with pytest.raises(
+        fp.errors.SecureMessageError, match=r"plan.json: a message of a secure sum was"
+    ):
         read_round(tmp_path / "plan.json")
 
 
@@ -91,14 +93,14 @@ def test_bytes_have_one_text():
     document = answer.to_dict()
     document["seeds"]["aurora"] += "\n"
 
-    with pytest.raises(fp.SecureMessageError, match="base64 text of 66 bytes"):
+    with pytest.raises(fp.errors.SecureMessageError, match="base64 text of 66 bytes"):
         decode_round(json.dumps(document).encode())
 
 
 def test_a_vector_is_made_of_whole_words():
     message = next(each for each in MESSAGES if each.schema.endswith("mask/1"))
 
-    with pytest.raises(fp.SecureMessageError, match="64-bit words"):
+    with pytest.raises(fp.errors.SecureMessageError, match="64-bit words"):
         replace(message, vector=message.vector[:-1])
-    with pytest.raises(fp.SecureMessageError, match="64-bit words"):
+    with pytest.raises(fp.errors.SecureMessageError, match="64-bit words"):
         replace(message, vector=b"")

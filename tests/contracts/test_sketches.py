@@ -116,7 +116,7 @@ def test_every_source_refuses_scores_off_the_grid_with_their_number_alone(
     asked = plan("counts", score_range=(18, 95), score_step=step)
     off = sum((row["age"] - 18) % 7 > 0 for row in rows)
 
-    with pytest.raises(fp.ScoreError, match=rf"but {off} of 400 are not"):
+    with pytest.raises(fp.errors.ScoreError, match=rf"but {off} of 400 are not"):
         fp.sketch(make(rows, tmp_path), plan=asked, silo="s", score="age", group="race")
 
 
@@ -216,14 +216,14 @@ def test_a_sketcher_states_how_far_ranks_may_be_off():
 def test_a_sketcher_without_rows_says_so():
     sketcher = fp.Sketcher(plan=plan(), silo="s", score="z", group="race")
 
-    with pytest.raises(fp.TableError, match="the stream"):
+    with pytest.raises(fp.errors.TableError, match="the stream"):
         sketcher.finish()
 
 
 def test_sketchers_of_other_plans_are_not_merged():
     sketcher = fp.Sketcher(plan=plan(), silo="s", score="z", group="race")
 
-    with pytest.raises(fp.OptionError, match="same plan"):
+    with pytest.raises(fp.errors.OptionError, match="same plan"):
         sketcher.merge(fp.Sketcher(plan=plan(levels=3), silo="s", score="z", group="race"))
 
 
@@ -235,11 +235,11 @@ def test_a_plan_with_noise_is_answered_with_noisy_counts(rows):
     )
 
     assert found.kind == "histogram"
-    fp.check_message(asked, found)
+    fp.documents.check_message(asked, found)
 
 
 def test_scores_outside_the_plan_s_range_are_refused(rows):
-    with pytest.raises(fp.ScoreError, match="between 0 and 1"):
+    with pytest.raises(fp.errors.ScoreError, match="between 0 and 1"):
         fp.sketch(
             table_columns(rows), plan=plan(score_range=(0, 1)), silo="s", score="z", group="race"
         )

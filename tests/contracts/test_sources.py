@@ -101,7 +101,7 @@ def test_missing_scores_are_refused_with_their_number(make, gaps, tmp_path):
     faults.missing_scores += sum(int(np.isnan(batch.scores).sum()) for batch in batches)
     expected = sum(row["z"] is None for row in gaps)
 
-    with pytest.raises(fp.TableError, match=rf"lacks a score in {expected} rows"):
+    with pytest.raises(fp.errors.TableError, match=rf"lacks a score in {expected} rows"):
         records.accept(faults)
 
 
@@ -109,7 +109,7 @@ def test_missing_scores_are_refused_with_their_number(make, gaps, tmp_path):
 def test_missing_labels_are_refused_with_their_number(make, gaps, tmp_path):
     expected = sum(row["race"] is None for row in gaps if row["z"] is not None)
 
-    with pytest.raises(fp.LabelError, match=rf"{expected} records have no label in 'race'"):
+    with pytest.raises(fp.errors.LabelError, match=rf"{expected} records have no label in 'race'"):
         read(make(gaps, tmp_path), missing="drop")
 
 
@@ -134,7 +134,7 @@ def test_labels_are_mapped_and_the_others_collected(make, rows, tmp_path):
 def test_unlisted_labels_are_named_and_refused(make, rows, tmp_path):
     counts = Counter(row["race"] for row in rows)
 
-    with pytest.raises(fp.LabelError) as caught:
+    with pytest.raises(fp.errors.LabelError) as caught:
         read(make(rows, tmp_path), groups=("A", "B", "ONeil"))
 
     message = str(caught.value)
@@ -189,7 +189,7 @@ def test_a_second_scan_of_what_can_be_read_once_is_refused(make, rows, tmp_path)
     records = open_records(make(rows, tmp_path), score="z", group="race", groups=None)
     scan(records)
 
-    with pytest.raises(fp.TableError, match="only once"):
+    with pytest.raises(fp.errors.TableError, match="only once"):
         scan(records)
 
     assert not records.rescannable
@@ -220,7 +220,7 @@ def test_no_message_shows_a_score(make, tmp_path):
 
 @every_source
 def test_a_missing_column_names_the_nearest(make, rows, tmp_path):
-    with pytest.raises(fp.TableError, match="no column 'Rcae'") as caught:
+    with pytest.raises(fp.errors.TableError, match="no column 'Rcae'") as caught:
         read(make(rows, tmp_path), group="Rcae")
 
     assert caught.value.fix == "did you mean 'race'?"

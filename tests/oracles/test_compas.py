@@ -98,7 +98,7 @@ def test_decomposition_and_attribution_of_selected_silos(compas, regime, terms, 
         scores, random = jittered(deciles, seed)
         silos = allocate(scores, races, regime, random)
         federation = fp.Federation.from_scores(scores, groups=races, silos=silos, levels=100)
-        found, split = fp.decompose(federation), fp.attribute(federation)
+        found, split = fp.theory.decompose(federation), fp.theory.attribute(federation)
         draws.append((found.v_mix, found.v_bar, found.remainder, split.selection, split.within))
 
     assert within_noise(draws, (*terms, *parts)).all()
@@ -112,7 +112,7 @@ def test_random_silos_have_no_selection(compas):
         scores, random = jittered(deciles, seed)
         silos = allocate(scores, races, "random", random)
         federation = fp.Federation.from_scores(scores, groups=races, silos=silos, levels=100)
-        split = fp.attribute(federation)
+        split = fp.theory.attribute(federation)
         draws.append((split.selection, split.within))
 
     assert within_noise(draws, (0.001, 0.752)).all()
@@ -128,8 +128,10 @@ def test_positive_and_negative_selection_look_alike_to_the_anova_terms_only(comp
         )
         for regime in ("positive", "negative")
     }
-    positive, negative = (fp.decompose(federation) for federation in found.values())
-    split_positive, split_negative = (fp.attribute(federation) for federation in found.values())
+    positive, negative = (fp.theory.decompose(federation) for federation in found.values())
+    split_positive, split_negative = (
+        fp.theory.attribute(federation) for federation in found.values()
+    )
 
     assert positive.v_mix == pytest.approx(negative.v_mix, rel=0.15)
     assert positive.v_bar == pytest.approx(negative.v_bar, rel=0.15)

@@ -15,7 +15,9 @@ from tests.oracles import rational
 from tests.oracles.agreement import EPS, agrees_with
 from tests.strategies import half, orders, reach, real_masses, samples_by_group, tables
 
-from fedparity import GroupError, Law, Weights, disparity, wasserstein_power
+from fedparity import Law, Weights, disparity
+from fedparity.errors import GroupError
+from fedparity.theory import wasserstein_power
 
 TRIMS = st.sampled_from([0.0, 0.0, 0.05, 0.1, 0.25, 0.3])
 SCORES = [0.1, 0.7, 0.7, 0.2, 0.9, 0.4, 0.4, 0.3, 0.6]

@@ -56,7 +56,10 @@ class Population:
     def estimates(self):
         """The disparity measured in each of many runs."""
         return np.array(
-            [fp.estimate(self.released().federation(), METHOD).disparity for _ in range(RUNS)]
+            [
+                fp.theory.estimate(self.released().federation(), METHOD).disparity
+                for _ in range(RUNS)
+            ]
         )
 
     def covered(self, seed):

@@ -17,16 +17,12 @@ from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.oracles.silos import Silos
 from tests.strategies import federations, half, kinds, methods, orders, reach, tables
 
-from fedparity import (
-    Cell,
-    Federation,
-    Method,
+from fedparity import Cell, Federation, Method, disparity, heterogeneity
+from fedparity.theory import (
     attribute,
     centers,
     decompose,
-    disparity,
     estimate,
-    heterogeneity,
     influences,
     local_audits,
     mixtures,

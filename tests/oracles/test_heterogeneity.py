@@ -13,7 +13,8 @@ from tests.oracles import rational
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.strategies import half, orders, reach, real_masses, samples_by_group, tables
 
-from fedparity import Law, Weights, cramer_power, heterogeneity, mixture
+from fedparity import Law, Weights, heterogeneity
+from fedparity.theory import cramer_power, mixture
 
 
 @half

@@ -114,7 +114,7 @@ def test_counts_at_points_are_the_raw_data():
 def test_too_few_redraws_are_refused():
     made = tables()
 
-    with pytest.raises(fp.OptionError, match="whole number of at least 20"):
+    with pytest.raises(fp.errors.OptionError, match="whole number of at least 20"):
         secure_audit(plan_of(made), made, redraws=0)
 
 
@@ -245,7 +245,7 @@ SMALL = {
 
 
 def test_a_group_too_small_in_all_silos_together_leaves_nothing_to_compare():
-    with pytest.raises(fp.GroupError, match="fewer than 4 records of group 'B'"):
+    with pytest.raises(fp.errors.GroupError, match="fewer than 4 records of group 'B'"):
         secure_audit(plan_of(SMALL, disclosure={"minimum_cell": 4}), SMALL)
 
 
@@ -277,7 +277,7 @@ def test_weighted_records_are_refused():
     plan = plan_of(tables())
     records = ArrayRecords(("A", "B"), np.array([0.5]), np.array([0]), np.array([2.0]))
 
-    with pytest.raises(fp.PrivacyError, match="weights cannot be released"):
+    with pytest.raises(fp.errors.PrivacyError, match="weights cannot be released"):
         count_records(plan, records)
 
 

@@ -13,10 +13,8 @@ from tests.oracles import rational
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.strategies import decimals, half, orders, reach, real_masses, scores, weighted_scores
 
-from fedparity import (
-    Cell,
-    Law,
-    Weights,
+from fedparity import Cell, Law, Weights
+from fedparity.theory import (
     bin_averaged_disparity,
     bin_means,
     linear_disparity,

@@ -16,7 +16,8 @@ from tests.oracles.agreement import EPS, agrees_with
 from tests.strategies import orders, reach, real_masses, scores, weighted_scores
 from tests.tiers import examples
 
-from fedparity import Law, wasserstein, wasserstein_power
+from fedparity import Law, wasserstein
+from fedparity.theory import wasserstein_power
 
 SIZES = [(1, 1), (1, 7), (5, 5), (12, 7), (100, 100), (100, 137), (1000, 333)]
 ORDERS = [1, 2]

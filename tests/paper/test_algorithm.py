@@ -34,7 +34,7 @@ def test_alg_oneshot_estimates_disparity_and_heterogeneity(seed, order):
     """Ĝ_{k,p} and Ĥ^×_{k,p} are those of Algorithm 1, ties between scores and levels included."""
     federation, expected = random_audit(seed, order)
 
-    result = fp.estimate(federation, fp.Method(order=order, estimator="grid"))
+    result = fp.theory.estimate(federation, fp.Method(order=order, estimator="grid"))
 
     assert result.disparity == close_to(expected.disparity, order)
     assert result.heterogeneity == close_to(expected.heterogeneity, order)
@@ -45,7 +45,7 @@ def test_alg_oneshot_estimates_the_anova_terms(seed):
     """V̂_mix, V̂_bar and R̂ are those of Algorithm 1."""
     federation, expected = random_audit(seed, 2)
 
-    terms = fp.decompose(federation, fp.Method(estimator="grid"))
+    terms = fp.theory.decompose(federation, fp.Method(estimator="grid"))
 
     assert terms.v_mix == close_to(expected.v_mix, 2)
     assert terms.v_bar == close_to(expected.v_bar, 2)
@@ -57,7 +57,7 @@ def test_alg_oneshot_estimates_the_terms_of_rem_p1(seed):
     """For p = 1 the two terms are those of the lower weighted medians."""
     federation, expected = random_audit(seed, 1)
 
-    terms = fp.decompose(federation, fp.Method(order=1, estimator="grid"))
+    terms = fp.theory.decompose(federation, fp.Method(order=1, estimator="grid"))
 
     assert terms.v_mix == close_to(expected.v_mix, 1)
     assert terms.v_bar == close_to(expected.v_bar, 1)
@@ -74,8 +74,8 @@ def test_alg_oneshot_leaves_out_the_cells_that_a_silo_lacks(seed, order):
     expected = one_shot_audit(sketches, order)
 
     federation = sketched(cells, 5)
-    result = fp.estimate(federation, fp.Method(order=order, estimator="grid"))
-    terms = fp.decompose(federation, fp.Method(order=order, estimator="grid"))
+    result = fp.theory.estimate(federation, fp.Method(order=order, estimator="grid"))
+    terms = fp.theory.decompose(federation, fp.Method(order=order, estimator="grid"))
 
     assert result.disparity == close_to(expected.disparity, order)
     assert result.heterogeneity == close_to(expected.heterogeneity, order)
@@ -92,12 +92,12 @@ def test_alg_oneshot_reads_a_level_that_a_mixture_meets_exactly():
     cells = {(j, s): np.array([float(j ** (s + 1))]) for j in range(10) for s in (0, 1)}
     sketches = {label: sketch(scores.tolist(), 5) for label, scores in cells.items()}
     federation = sketched(cells, 5)
-    mixtures = fp.mixtures(federation)
+    mixtures = fp.theory.mixtures(federation)
 
     expected = one_shot_audit(sketches, 2)
 
-    assert mixtures[0].quantile(fp.midpoints(5)).tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
-    assert mixtures[1].quantile(fp.midpoints(5)).tolist() == [0.0, 4.0, 16.0, 36.0, 64.0]
-    assert fp.estimate(federation, fp.Method(estimator="grid")).disparity == pytest.approx(
+    assert mixtures[0].quantile(fp.theory.midpoints(5)).tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert mixtures[1].quantile(fp.theory.midpoints(5)).tolist() == [0.0, 4.0, 16.0, 36.0, 64.0]
+    assert fp.theory.estimate(federation, fp.Method(estimator="grid")).disparity == pytest.approx(
         float(expected.disparity), rel=1e-15
     )

@@ -40,7 +40,7 @@ def sorted_silos():
 
     Group b is found more often where scores are high: selection, and hardly anything else.
     """
-    grid = fp.midpoints(20)
+    grid = fp.theory.midpoints(20)
     return fp.Federation.from_cells(
         {
             (j, s): fp.Cell(count=count, values=2 * j + (3 + 0.1 * (s == "b")) * grid)
@@ -55,12 +55,12 @@ def test_thm_anova_terms_are_distances_between_mixtures_centers_and_their_baryce
     """V_mix = Σ α_s W_2²(ν_s^×, ν_s*) and V_bar = Σ α_s W_2²(ν_s*, ν^{×*})."""
     federation = random_federation(seed)
     weights = federation.weights
-    mixed, central = fp.mixtures(federation), fp.centers(federation)
-    whole = fp.barycenter(mixed, weights)
+    mixed, central = fp.theory.mixtures(federation), fp.theory.centers(federation)
+    whole = fp.theory.barycenter(mixed, weights)
 
-    terms = fp.decompose(federation, EXACT)
-    v_mix = sum(weights[s] * fp.wasserstein_power(mixed[s], central[s]) for s in weights)
-    v_bar = sum(weights[s] * fp.wasserstein_power(central[s], whole) for s in weights)
+    terms = fp.theory.decompose(federation, EXACT)
+    v_mix = sum(weights[s] * fp.theory.wasserstein_power(mixed[s], central[s]) for s in weights)
+    v_bar = sum(weights[s] * fp.theory.wasserstein_power(central[s], whole) for s in weights)
 
     assert terms.v_mix == pytest.approx(v_mix, rel=1e-12, abs=ROUNDING)
     assert terms.v_bar == pytest.approx(v_bar, rel=1e-12, abs=ROUNDING)
@@ -71,15 +71,15 @@ def test_thm_anova_remainder_is_an_inner_product_of_quantile_functions(seed):
     """R = 2 Σ α_s ⟨Q_s^× - Q_s*, Q_s* - Q^{×*}⟩, on a grid that separates all their steps."""
     federation = random_federation(seed, groups=2)
     totals = federation.count_table.sum(axis=0)
-    levels = fp.midpoints(federation.max_levels * math.lcm(*totals.tolist()))
-    mixed = np.stack([law.quantile(levels) for law in fp.mixtures(federation).values()])
-    central = np.stack([law.quantile(levels) for law in fp.centers(federation).values()])
+    levels = fp.theory.midpoints(federation.max_levels * math.lcm(*totals.tolist()))
+    mixed = np.stack([law.quantile(levels) for law in fp.theory.mixtures(federation).values()])
+    central = np.stack([law.quantile(levels) for law in fp.theory.centers(federation).values()])
     shares = totals / totals.sum()
     whole = shares @ mixed
 
     expected = 2 * shares @ np.mean((mixed - central) * (central - whole), axis=1)
 
-    assert fp.decompose(federation, EXACT).remainder == pytest.approx(
+    assert fp.theory.decompose(federation, EXACT).remainder == pytest.approx(
         expected, rel=1e-12, abs=ROUNDING
     )
 
@@ -91,8 +91,8 @@ def test_thm_anova_identity_adds_up_to_the_disparity(seed, groups, method):
     """G_2 = V_mix + V_bar + R, on the grid of Algorithm 1 and between the mixtures themselves."""
     federation = random_federation(seed, groups=groups)
 
-    terms = fp.decompose(federation, method)
-    disparity = fp.estimate(federation, method).disparity
+    terms = fp.theory.decompose(federation, method)
+    disparity = fp.theory.estimate(federation, method).disparity
 
     assert terms.v_mix + terms.v_bar + terms.remainder == pytest.approx(
         disparity, rel=1e-12, abs=ROUNDING
@@ -103,7 +103,7 @@ def test_thm_anova_identity_adds_up_to_the_disparity(seed, groups, method):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_thm_anova_remainder_is_bounded_by_the_other_terms(seed, method):
     """|R| ≤ 2 √(V_mix V_bar)."""
-    terms = fp.decompose(random_federation(seed), method)
+    terms = fp.theory.decompose(random_federation(seed), method)
 
     bound = 2 * math.sqrt(terms.v_mix * terms.v_bar)
 
@@ -120,12 +120,14 @@ def test_thm_anova_v_bar_is_the_disparity_of_the_centers_and_an_offset(seed):
     """
     federation = random_federation(seed)
     weights = federation.weights
-    mixed, central = fp.mixtures(federation), fp.centers(federation)
-    offset = fp.wasserstein_power(fp.barycenter(central, weights), fp.barycenter(mixed, weights))
+    mixed, central = fp.theory.mixtures(federation), fp.theory.centers(federation)
+    offset = fp.theory.wasserstein_power(
+        fp.theory.barycenter(central, weights), fp.theory.barycenter(mixed, weights)
+    )
 
     expected = fp.disparity(central, weights) + offset
 
-    assert fp.decompose(federation, EXACT).v_bar == pytest.approx(
+    assert fp.theory.decompose(federation, EXACT).v_bar == pytest.approx(
         expected, rel=1e-12, abs=ROUNDING
     )
 
@@ -137,8 +139,8 @@ def test_prop_anova_bounds_hold_on_both_sides(seed, groups, method):
     """(√V_mix - √V_bar)² ≤ G_2 ≤ (√V_mix + √V_bar)²."""
     federation = random_federation(seed, groups=groups)
 
-    terms = fp.decompose(federation, method)
-    disparity = fp.estimate(federation, method).disparity
+    terms = fp.theory.decompose(federation, method)
+    disparity = fp.theory.estimate(federation, method).disparity
     lower = (math.sqrt(terms.v_mix) - math.sqrt(terms.v_bar)) ** 2
     upper = (math.sqrt(terms.v_mix) + math.sqrt(terms.v_bar)) ** 2
 
@@ -156,9 +158,9 @@ def test_prop_anova_bounds_are_reached_by_parity_in_unlike_silos(method):
         {(j, s): fp.Cell(count=10, values=[float(j), j + 1.0]) for j in (0, 4) for s in ("a", "b")}
     )
 
-    terms = fp.decompose(federation, method)
+    terms = fp.theory.decompose(federation, method)
 
-    assert fp.estimate(federation, method).disparity == 0
+    assert fp.theory.estimate(federation, method).disparity == 0
     assert terms.v_mix == terms.v_bar == -terms.remainder / 2
     assert terms.v_bar > 1
     assert terms.lower == 0
@@ -182,8 +184,8 @@ def test_cor_vanishing_1_alike_silos_have_no_mixture_discrepancy(seed, method):
         }
     )
 
-    terms = fp.decompose(federation, method)
-    disparity = fp.estimate(federation, method).disparity
+    terms = fp.theory.decompose(federation, method)
+    disparity = fp.theory.estimate(federation, method).disparity
 
     assert terms.v_mix == pytest.approx(0, abs=ROUNDING)
     assert terms.v_bar == pytest.approx(disparity, rel=1e-12)
@@ -204,9 +206,9 @@ def test_cor_vanishing_2_parity_in_every_silo_leaves_selection_only(seed, method
         }
     )
 
-    parts = fp.attribute(federation, method)
+    parts = fp.theory.attribute(federation, method)
 
-    assert {audit.disparity for audit in fp.local_audits(federation, method)} == {0.0}
+    assert {audit.disparity for audit in fp.theory.local_audits(federation, method)} == {0.0}
     assert parts.disparity > 0.01
     assert parts.selection == pytest.approx(parts.disparity, rel=1e-12)
     assert parts.within == pytest.approx(0, abs=ROUNDING)
@@ -227,9 +229,9 @@ def test_cor_vanishing_2_parity_in_every_silo_without_selection_is_global_parity
         }
     )
 
-    terms = fp.decompose(federation, method)
+    terms = fp.theory.decompose(federation, method)
 
-    assert fp.estimate(federation, method).disparity == pytest.approx(0, abs=ROUNDING)
+    assert fp.theory.estimate(federation, method).disparity == pytest.approx(0, abs=ROUNDING)
     assert min(terms.v_mix, terms.v_bar) > 0.1
 
 
@@ -246,9 +248,9 @@ def test_cor_vanishing_3_one_law_everywhere_is_global_parity(method):
         }
     )
 
-    terms = fp.decompose(federation, method)
+    terms = fp.theory.decompose(federation, method)
 
-    assert fp.estimate(federation, method).disparity == 0
+    assert fp.theory.estimate(federation, method).disparity == 0
     assert (terms.v_mix, terms.v_bar, terms.remainder) == pytest.approx((0, 0, 0), abs=ROUNDING)
 
 
@@ -262,13 +264,15 @@ def test_thm_anova_cannot_see_which_silo_is_which_across_groups(method):
     """
     selected = sorted_silos()
     exchanged = relabelled(selected, "b")
-    before, after = (fp.decompose(federation, method) for federation in (selected, exchanged))
+    before, after = (
+        fp.theory.decompose(federation, method) for federation in (selected, exchanged)
+    )
 
     in_selected, in_exchanged = (
-        fp.attribute(federation, method) for federation in (selected, exchanged)
+        fp.theory.attribute(federation, method) for federation in (selected, exchanged)
     )
-    worst = max(audit.disparity for audit in fp.local_audits(selected, method))
-    best = sorted(audit.disparity for audit in fp.local_audits(exchanged, method))[1]
+    worst = max(audit.disparity for audit in fp.theory.local_audits(selected, method))
+    best = sorted(audit.disparity for audit in fp.theory.local_audits(exchanged, method))[1]
 
     assert (after.v_mix, after.v_bar, after.remainder) == pytest.approx(
         (before.v_mix, before.v_bar, before.remainder), rel=1e-12
@@ -287,8 +291,8 @@ def test_rem_p1_bounds_hold_on_both_sides(seed, groups, estimator):
     federation = random_federation(seed, groups=groups)
     method = fp.Method(order=1, estimator=estimator)
 
-    terms = fp.decompose(federation, method)
-    disparity = fp.estimate(federation, method).disparity
+    terms = fp.theory.decompose(federation, method)
+    disparity = fp.theory.estimate(federation, method).disparity
 
     assert (terms.lower, terms.upper) == (
         abs(terms.v_bar - terms.v_mix),
@@ -302,10 +306,10 @@ def test_rem_p1_terms_are_distances_between_mixtures_medians_and_their_barycente
     """V_mix = Σ α_s W_1(ν_s^×, ν_s*) and V_bar = Σ α_s W_1(ν_s*, ν^{×*}), with lower medians."""
     federation = random_federation(seed)
     weights = federation.weights
-    mixed, central = fp.mixtures(federation), fp.centers(federation, order=1)
-    whole = fp.barycenter(mixed, weights, order=1)
+    mixed, central = fp.theory.mixtures(federation), fp.theory.centers(federation, order=1)
+    whole = fp.theory.barycenter(mixed, weights, order=1)
 
-    terms = fp.decompose(federation, fp.Method(order=1, estimator="exact"))
+    terms = fp.theory.decompose(federation, fp.Method(order=1, estimator="exact"))
     v_mix = sum(weights[s] * fp.wasserstein(mixed[s], central[s], order=1) for s in weights)
     v_bar = sum(weights[s] * fp.wasserstein(central[s], whole, order=1) for s in weights)
 
@@ -326,10 +330,10 @@ def test_rem_p1_terms_depend_on_the_median_and_the_bounds_do_not():
         for sign in (1, -1)
     )
 
-    disparity = fp.estimate(lower, method).disparity
-    chosen, other = fp.decompose(lower, method), fp.decompose(upper, method)
+    disparity = fp.theory.estimate(lower, method).disparity
+    chosen, other = fp.theory.decompose(lower, method), fp.theory.decompose(upper, method)
 
-    assert fp.estimate(upper, method).disparity == pytest.approx(disparity, rel=1e-14)
+    assert fp.theory.estimate(upper, method).disparity == pytest.approx(disparity, rel=1e-14)
     assert (other.v_mix, other.v_bar) != pytest.approx((chosen.v_mix, chosen.v_bar), rel=0.01)
     assert chosen.lower <= disparity <= chosen.upper
     assert other.lower <= disparity <= other.upper
@@ -341,14 +345,16 @@ def test_rem_p1_upper_bound_is_reached_by_alike_silos():
     laws = {s: random_law(rng) for s in range(3)}
     federation = fp.Federation.from_cells(
         {
-            (j, s): fp.Cell(count=j + s + 1, values=fp.quantile_values(law, 12))
+            (j, s): fp.Cell(count=j + s + 1, values=fp.theory.quantile_values(law, 12))
             for s, law in laws.items()
             for j in range(3)
         }
     )
     method = fp.Method(order=1, estimator="exact")
 
-    terms = fp.decompose(federation, method)
+    terms = fp.theory.decompose(federation, method)
 
     assert terms.v_mix == pytest.approx(0, abs=1e-14)
-    assert fp.estimate(federation, method).disparity == pytest.approx(terms.upper, rel=1e-13)
+    assert fp.theory.estimate(federation, method).disparity == pytest.approx(
+        terms.upper, rel=1e-13
+    )

@@ -33,7 +33,7 @@ STEEPNESS = max(1 / Tilted(tilt).lowest_density for tilt in MIXED)
 
 def true_federation(levels):
     """Return the federation whose cells hold the true quantiles and the true shares."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     return fp.Federation.from_cells(
         {
             (j, group): fp.Cell(count=COUNTS[group][j], values=Tilted(tilt).quantile(grid))
@@ -50,7 +50,7 @@ def test_eq_nu_s_times_averages_the_cdfs_of_the_silos(seed):
     federation = lossless(cells)
     points = np.arange(-6.5, 10)
 
-    for group, law in fp.mixtures(federation).items():
+    for group, law in fp.theory.mixtures(federation).items():
         own = {j: scores for (j, s), scores in cells.items() if s == group}
         shares = fp.Weights({j: len(scores) for j, scores in own.items()})
         expected = sum(shares[j] * fp.Law.from_scores(x).cdf(points) for j, x in own.items())
@@ -63,8 +63,8 @@ def test_eq_nu_s_times_does_not_commute_with_quantiles():
     cells = {(0, "a"): [0.0], (1, "a"): [1.0], (0, "b"): [0.0], (1, "b"): [1.0]}
     federation = sketched(cells, 1)
 
-    assert fp.mixtures(federation)["a"].atoms.tolist() == [0.0, 1.0]
-    assert fp.centers(federation)["a"].atoms.tolist() == [0.5]
+    assert fp.theory.mixtures(federation)["a"].atoms.tolist() == [0.0, 1.0]
+    assert fp.theory.centers(federation)["a"].atoms.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -73,13 +73,14 @@ def test_eq_nu_s_star_is_nearest_to_the_laws_of_the_silos(seed, order):
     """No law has a smaller Σ_j π_{j|s} W_p(ν_{j,s}, ν)^p than the transport centre of the group."""
     rng = np.random.default_rng(seed)
     cells = random_cells(rng, silos=3, groups=2)
-    for group, center in fp.centers(lossless(cells), order=order).items():
+    for group, center in fp.theory.centers(lossless(cells), order=order).items():
         laws = {j: fp.Law.from_scores(x) for (j, s), x in cells.items() if s == group}
         shares = fp.Weights({j: len(cells[j, group]) for j in laws})
 
         def cost(law, laws=laws, shares=shares):
             return sum(
-                shares[j] * fp.wasserstein_power(own, law, order=order) for j, own in laws.items()
+                shares[j] * fp.theory.wasserstein_power(own, law, order=order)
+                for j, own in laws.items()
             )
 
         shaken = center.atoms + rng.normal(scale=0.1, size=len(center))
@@ -98,17 +99,18 @@ def test_def_gp_is_the_mean_power_of_the_distances_of_mixtures_to_their_barycent
     """G_p = Σ α_s W_p(ν_s^×, ν^{×*})^p and H_p^× = Σ α_s C_p(ν_s^×, ν^×)^p."""
     cells = random_cells(np.random.default_rng(seed), silos=3, groups=groups)
     federation = sketched(cells, 5)
-    laws, weights = fp.mixtures(federation), federation.weights
-    center = fp.barycenter(laws, weights, order=order)
-    whole = fp.mixture(laws, weights)
+    laws, weights = fp.theory.mixtures(federation), federation.weights
+    center = fp.theory.barycenter(laws, weights, order=order)
+    whole = fp.theory.mixture(laws, weights)
 
     disparity = sum(
-        weights[s] * fp.wasserstein_power(law, center, order=order) for s, law in laws.items()
+        weights[s] * fp.theory.wasserstein_power(law, center, order=order)
+        for s, law in laws.items()
     )
     heterogeneity = sum(
-        weights[s] * fp.cramer_power(law, whole, order=order) for s, law in laws.items()
+        weights[s] * fp.theory.cramer_power(law, whole, order=order) for s, law in laws.items()
     )
-    result = fp.estimate(federation, EXACT[order])
+    result = fp.theory.estimate(federation, EXACT[order])
 
     assert result.disparity == pytest.approx(disparity, rel=1e-12)
     assert result.heterogeneity == pytest.approx(heterogeneity, rel=1e-12)
@@ -124,7 +126,7 @@ def test_prop_gp_equals_up_when_sketches_lose_nothing(seed, groups, order):
     disparity = fp.disparity(scores, sensitive_features=labels, order=order)
     heterogeneity = fp.heterogeneity(scores, sensitive_features=labels, order=order)
 
-    result = fp.estimate(lossless(cells), EXACT[order])
+    result = fp.theory.estimate(lossless(cells), EXACT[order])
 
     assert result.disparity == pytest.approx(disparity, rel=1e-12)
     assert result.heterogeneity == pytest.approx(heterogeneity, rel=1e-12)
@@ -138,7 +140,7 @@ def test_prop_gp_equals_up_on_a_grid_that_separates_all_records(order):
     scores, labels = pooled(cells)
 
     expected = fp.disparity(scores, sensitive_features=labels, order=order)
-    measured = fp.estimate(
+    measured = fp.theory.estimate(
         lossless(cells), fp.Method(order=order, estimator="grid", levels=12)
     ).disparity
 
@@ -156,7 +158,7 @@ def test_prop_federated_consistency_bounds_the_error_of_true_quantiles(order, le
     """
     constant = STEEPNESS / 2 + order * STEEPNESS
 
-    result = fp.estimate(true_federation(levels), fp.Method(order=order, estimator="grid"))
+    result = fp.theory.estimate(true_federation(levels), fp.Method(order=order, estimator="grid"))
 
     assert abs(result.disparity - tilted_disparity(MIXED, SHARES, order)) <= constant / levels
     assert abs(result.heterogeneity - tilted_heterogeneity(MIXED, SHARES, order)) <= order / levels
@@ -183,7 +185,7 @@ def test_prop_federated_consistency_follows_the_cdfs_and_counts_of_a_sample(orde
     }
     cells = {
         (j, i): fp.Cell(
-            count=law.weights.sum(), values=fp.quantile_values(law, levels) + i * shift
+            count=law.weights.sum(), values=fp.theory.quantile_values(law, levels) + i * shift
         )
         for (i, j), law in laws.items()
     }
@@ -203,7 +205,7 @@ def test_prop_federated_consistency_follows_the_cdfs_and_counts_of_a_sample(orde
         else SHARES.prod() * (shift**2 + shift * gain / 3) + tilted_disparity(MIXED, SHARES, 2)
     )
 
-    measured = fp.estimate(
+    measured = fp.theory.estimate(
         fp.Federation.from_cells(cells), fp.Method(order=order, estimator="grid")
     ).disparity
 
@@ -216,14 +218,14 @@ def test_rem_trimmed_applies_to_the_mixtures_of_a_federation(order):
     """Trimmed, G_p integrates over [ε, 1 - ε], and Algorithm 1 reads the inner grid."""
     trim, levels = 0.0371, 9  # no cumulative mass meets a level of this grid
     federation = sketched(random_cells(np.random.default_rng(2), silos=3, groups=3), levels)
-    laws, weights = fp.mixtures(federation), federation.weights
-    grid = fp.midpoints(levels, trim=trim)
+    laws, weights = fp.theory.mixtures(federation), federation.weights
+    grid = fp.theory.midpoints(levels, trim=trim)
     values = {s: law.quantile(grid) for s, law in laws.items()}
     integral = fp.disparity(laws, weights, order=order, trim=trim)
-    riemann = (1 - 2 * trim) * fp.riemann_disparity(values, weights, order=order)
+    riemann = (1 - 2 * trim) * fp.theory.riemann_disparity(values, weights, order=order)
 
-    exact = fp.estimate(federation, fp.Method(order=order, estimator="exact", trim=trim))
-    on_grid = fp.estimate(federation, fp.Method(order=order, estimator="grid", trim=trim))
+    exact = fp.theory.estimate(federation, fp.Method(order=order, estimator="exact", trim=trim))
+    on_grid = fp.theory.estimate(federation, fp.Method(order=order, estimator="grid", trim=trim))
 
     assert exact.disparity == pytest.approx(integral, rel=1e-13)
     assert on_grid.disparity == pytest.approx(riemann, rel=1e-13)
@@ -248,12 +250,12 @@ def errors_of_three_estimators():
     for levels in (10, 20, 40):
         for _ in range(10):
             federation, truth = beta_federation(rng, levels)
-            grid = fp.midpoints(levels)
-            values = {s: law.quantile(grid) for s, law in fp.mixtures(federation).items()}
+            grid = fp.theory.midpoints(levels)
+            values = {s: law.quantile(grid) for s, law in fp.theory.mixtures(federation).items()}
             readings = {
-                "grid": fp.estimate(federation, fp.Method(estimator="grid")).disparity,
-                "exact": fp.estimate(federation, EXACT[2]).disparity,
-                "linear": fp.linear_disparity(values, federation.weights),
+                "grid": fp.theory.estimate(federation, fp.Method(estimator="grid")).disparity,
+                "exact": fp.theory.estimate(federation, EXACT[2]).disparity,
+                "linear": fp.theory.linear_disparity(values, federation.weights),
             }
             for name, value in readings.items():
                 errors[name].append(abs(value - truth) / truth)
@@ -281,7 +283,7 @@ def test_prop_hp_quantiles_counts_a_level_below_epsilon_as_trimmed():
     levels, epsilon = 10, 0.1
     first = math.ceil(epsilon * levels)
 
-    assert fp.midpoints(levels)[first - 1] < epsilon
+    assert fp.theory.midpoints(levels)[first - 1] < epsilon
 
 
 def test_prop_hp_quantiles_fails_at_that_level():
@@ -294,7 +296,7 @@ def test_prop_hp_quantiles_fails_at_that_level():
     levels, epsilon, delta, records = 10, 0.1, 0.1, 100_000
     law = Blocks(left=(0.0, 10.0), right=(1.0, 11.0), masses=(0.05, 0.95))
     lowest = law.lowest_density(law.quantile(epsilon), law.quantile(1 - epsilon))
-    level = fp.midpoints(levels)[0]
+    level = fp.theory.midpoints(levels)[0]
     cells = 2  # one silo, two groups
     bound = math.sqrt(math.log(2 * (levels + 1) * cells / delta) / (2 * records)) / lowest
 

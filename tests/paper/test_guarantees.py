@@ -15,7 +15,8 @@ from scipy import stats
 from tests.paper.densities import Blocks
 
 import fedparity as fp
-from fedparity import (
+from fedparity.sketches.grids import ranks
+from fedparity.theory import (
     dkw_band,
     likely_master_bound,
     master_bound,
@@ -23,7 +24,6 @@ from fedparity import (
     quantile_error,
     share_errors,
 )
-from fedparity.sketches.grids import ranks
 
 DELTA = 0.05
 BETAS = (stats.beta(3, 4), stats.beta(6, 4))
@@ -106,7 +106,7 @@ RUNS = 800
 def beta_knots():
     """Largest errors, over five silos of both groups, of the quantiles of beta samples."""
     rng = np.random.default_rng(3)
-    grid = fp.midpoints(LEVELS)
+    grid = fp.theory.midpoints(LEVELS)
     band = dkw_band(RECORDS, cells=CELLS)
     inside = (grid >= TRIM + band) & (grid <= 1 - TRIM - band)
     steps = np.linspace(0, 1, 4_001)
@@ -143,7 +143,7 @@ def uniform_knots():
     rng = np.random.default_rng(4)
     lows = np.tile([0.0, 0.2], CELLS // 2)[:, None]
     draws = np.sort(lows + rng.random((RUNS, CELLS, RECORDS)), axis=-1)
-    errors = np.abs(draws[..., ranks(RECORDS, LEVELS) - 1] - lows - fp.midpoints(LEVELS))
+    errors = np.abs(draws[..., ranks(RECORDS, LEVELS) - 1] - lows - fp.theory.midpoints(LEVELS))
     return errors.max(axis=(1, 2))
 
 
@@ -308,7 +308,7 @@ class Uniforms:
     def true_knots(self, levels):
         """Return the true quantiles of every cell."""
         low, high = np.moveaxis(self.intervals, 2, 0)[..., None]
-        knots = low + (high - low) * fp.midpoints(levels)
+        knots = low + (high - low) * fp.theory.midpoints(levels)
         return {cell: knots[cell] for cell in np.ndindex(self.shares.shape)}
 
     def bound(self, errors, levels):
@@ -342,12 +342,14 @@ WORLDS = {"overlapping": OVERLAPPING, "apart": APART}
 
 def test_uniform_federations_have_the_disparity_of_their_quantiles():
     """G_2 in closed form is that of ten thousand quantiles of the mixtures."""
-    grid = fp.midpoints(10_000)
+    grid = fp.theory.midpoints(10_000)
     for world in WORLDS.values():
         values = {s: law.quantile(grid) for s, law in enumerate(world.mixtures)}
         weights = fp.Weights(dict(enumerate(world.alpha)))
 
-        assert world.disparity == pytest.approx(fp.riemann_disparity(values, weights), rel=1e-6)
+        assert world.disparity == pytest.approx(
+            fp.theory.riemann_disparity(values, weights), rel=1e-6
+        )
 
 
 def federation_of(knots, counts):
@@ -380,7 +382,7 @@ def sampled(request):
         knots = {cell: scores[ranks(len(scores), levels) - 1] for cell, scores in cells.items()}
         federation = federation_of(knots, counts)
         errors = [
-            abs(fp.estimate(federation, method).disparity - world.disparity)
+            abs(fp.theory.estimate(federation, method).disparity - world.disparity)
             for method in (GRID, fp.Method(estimator="exact"))
         ]
         runs.append((errors, realised_errors(world, knots, counts), counts))
@@ -416,7 +418,7 @@ def test_thm_master_bound_of_true_knots_and_shares_is_the_grid_term(world, level
     federation = federation_of(world.true_knots(levels), world.shares * 100)
     bound = world.bound((0.0, 0.0, 0.0), levels)
 
-    error = abs(fp.estimate(federation, GRID).disparity - world.disparity)
+    error = abs(fp.theory.estimate(federation, GRID).disparity - world.disparity)
 
     assert bound.total == bound.grid_term
     assert 0 < error <= bound.grid_term
@@ -445,7 +447,7 @@ def test_thm_master_bound_constant_of_knots_is_reached():
     counts = world.shares * 100
     bound = world.bound(realised_errors(world, knots, counts), levels)
 
-    error = abs(fp.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
+    error = abs(fp.theory.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
 
     assert 0.9 * bound.total < error <= bound.total
 
@@ -459,7 +461,7 @@ def test_thm_master_bound_constant_of_silos_is_reached():
     knots = world.true_knots(levels)
     bound = world.bound(realised_errors(world, knots, counts), levels)
 
-    error = abs(fp.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
+    error = abs(fp.theory.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
 
     assert 0.85 * bound.total < error <= bound.total
 
@@ -471,7 +473,7 @@ def test_thm_master_bound_constant_of_groups_is_reached():
     knots = world.true_knots(levels)
     bound = world.bound(realised_errors(world, knots, counts), levels)
 
-    error = abs(fp.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
+    error = abs(fp.theory.estimate(federation_of(knots, counts), GRID).disparity - world.disparity)
 
     assert 0.9 * bound.total < error <= bound.total
 
@@ -569,7 +571,7 @@ def test_cor_hp_g_says_nothing_of_wide_scores_and_few_records():
 
 def beta_disparity(trim):
     """Return the trimmed G_2 of the two betas with equal shares."""
-    first, second = (law.ppf(fp.midpoints(20_000, trim=trim)) for law in BETAS)
+    first, second = (law.ppf(fp.theory.midpoints(20_000, trim=trim)) for law in BETAS)
     return (1 - 2 * trim) * np.mean((first - second) ** 2) / 4
 
 
@@ -604,7 +606,8 @@ def test_cor_hp_g_holds_for_trimmed_betas_whatever_the_silos():
             trim=TRIM,
         )
         error = abs(
-            fp.estimate(federation, fp.Method(estimator="grid", trim=TRIM)).disparity - truth
+            fp.theory.estimate(federation, fp.Method(estimator="grid", trim=TRIM)).disparity
+            - truth
         )
         failures.append(error > bound.total)
         totals.append(bound.total)
@@ -666,7 +669,7 @@ BAD = {
 @pytest.mark.parametrize("call", BAD.values(), ids=BAD)
 def test_guarantees_refuse_what_they_cannot_use(call):
     """Numbers out of their range raise an error that says what to pass instead."""
-    with pytest.raises(fp.OptionError, match="fix: pass"):
+    with pytest.raises(fp.errors.OptionError, match="fix: pass"):
         call()
 
 
@@ -681,5 +684,5 @@ def test_guarantees_refuse_what_they_cannot_use(call):
 )
 def test_guarantees_need_two_groups(call):
     """There is no disparity, and no share to estimate, with one group."""
-    with pytest.raises(fp.GroupError):
+    with pytest.raises(fp.errors.GroupError):
         call()

@@ -29,7 +29,7 @@ DIAMETER = 1.0
 
 def tilted_sketch(levels):
     """Return the true midpoint quantiles of each tilted group."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     return {group: Tilted(tilt).quantile(grid) for group, tilt in TILTS.items()}
 
 
@@ -42,7 +42,7 @@ def hull(laws):
 def bin_averages(law, records, levels):
     """Return the means of Q over k bins for a law of ``records`` scores, by a finer grid."""
     fine = math.lcm(records, levels)
-    return law.quantile(fp.midpoints(fine)).reshape(levels, -1).mean(axis=1)
+    return law.quantile(fp.theory.midpoints(fine)).reshape(levels, -1).mean(axis=1)
 
 
 def equal_records(rng, records):
@@ -55,7 +55,7 @@ def test_eq_u_grid_is_the_midpoint_of_every_bin(levels):
     """u_l = (l - 1/2)/k, each rounded once, and never 0 or 1."""
     expected = [float(Fraction(2 * ell - 1, 2 * levels)) for ell in range(1, levels + 1)]
 
-    assert fp.midpoints(levels).tolist() == expected
+    assert fp.theory.midpoints(levels).tolist() == expected
     assert 0 < min(expected) <= max(expected) < 1
 
 
@@ -64,12 +64,14 @@ def test_eq_u_grid_is_the_midpoint_of_every_bin(levels):
 def test_eq_u_bar_kp_riemann_is_the_disparity_of_the_step_laws(seed, order):
     """Σ α_s (1/k) Σ_l |q_{s,l} - q*_l|^p is U_p of the laws with mass 1/k at each value."""
     laws, weights = random_groups(np.random.default_rng(seed), 3)
-    values = {group: fp.quantile_values(law, 7) for group, law in laws.items()}
-    steps = {group: fp.step_law(row) for group, row in values.items()}
+    values = {group: fp.theory.quantile_values(law, 7) for group, law in laws.items()}
+    steps = {group: fp.theory.step_law(row) for group, row in values.items()}
 
     expected = fp.disparity(steps, weights, order=order)
 
-    assert fp.riemann_disparity(values, weights, order=order) == pytest.approx(expected, rel=1e-12)
+    assert fp.theory.riemann_disparity(values, weights, order=order) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_eq_nu_bar_k_reads_order_statistics_at_whole_number_ranks():
@@ -77,7 +79,7 @@ def test_eq_nu_bar_k_reads_order_statistics_at_whole_number_ranks():
     law = fp.Law.from_scores(np.arange(1, 101))
 
     assert math.ceil(100 * 0.55) == 56
-    assert fp.quantile_values(law, 10)[5] == 55
+    assert fp.theory.quantile_values(law, 10)[5] == 55
     assert law.quantile(0.55) == 55
 
 
@@ -91,7 +93,7 @@ def test_eq_nu_bar_k_sends_the_record_of_rank_ceil_n_u(records):
             for ell in range(1, levels + 1)
         ]
 
-        assert fp.quantile_values(law, levels).tolist() == expected
+        assert fp.theory.quantile_values(law, levels).tolist() == expected
 
 
 @pytest.mark.parametrize("levels", [1, 2, 5, 20, 100, 1000])
@@ -106,7 +108,7 @@ def test_prop_discretization_bounds_the_error_of_the_disparity(order, levels):
     integrand = 2 * STEEPNESS if order == 1 else 2 * DIAMETER * 2 * STEEPNESS
     constant = integrand / 2
 
-    measured = fp.riemann_disparity(tilted_sketch(levels), SHARES, order=order)
+    measured = fp.theory.riemann_disparity(tilted_sketch(levels), SHARES, order=order)
 
     assert abs(truth - measured) <= constant / levels
 
@@ -116,7 +118,7 @@ def test_prop_discretization_bounds_the_error_of_the_disparity(order, levels):
 def test_prop_discretization_bounds_the_error_of_the_heterogeneity(order, levels):
     """|H_p - H̄_{k,p}| ≤ C_H/k with C_H = p (b - a), as the proof integrates it."""
     truth = tilted_heterogeneity(list(TILTS.values()), list(SHARES.values()), order)
-    steps = {group: fp.step_law(row) for group, row in tilted_sketch(levels).items()}
+    steps = {group: fp.theory.step_law(row) for group, row in tilted_sketch(levels).items()}
     constant = order * DIAMETER
 
     measured = fp.heterogeneity(steps, SHARES, order=order)
@@ -135,10 +137,10 @@ def test_prop_discretization_holds_for_any_bounded_law(seed, order, levels):
     sum of k bins is within its variation over k.
     """
     laws, weights = random_groups(np.random.default_rng(seed), 3)
-    values = {group: fp.quantile_values(law, levels) for group, law in laws.items()}
-    steps = {group: fp.step_law(row) for group, row in values.items()}
+    values = {group: fp.theory.quantile_values(law, levels) for group, law in laws.items()}
+    steps = {group: fp.theory.step_law(row) for group, row in values.items()}
     width = hull(laws)
-    disparity_error = fp.disparity(laws, weights, order=order) - fp.riemann_disparity(
+    disparity_error = fp.disparity(laws, weights, order=order) - fp.theory.riemann_disparity(
         values, weights, order=order
     )
     heterogeneity_error = fp.heterogeneity(laws, weights, order=order) - fp.heterogeneity(
@@ -164,11 +166,11 @@ def test_prop_discretization_plug_in_error_follows_the_empirical_cdf(order, reco
         for group, tilt in TILTS.items()
     }
     distance = max(distance_between_cdfs(Tilted(TILTS[g]), law) for g, law in samples.items())
-    estimated = {group: fp.quantile_values(law, levels) for group, law in samples.items()}
+    estimated = {group: fp.theory.quantile_values(law, levels) for group, law in samples.items()}
 
-    error = fp.riemann_disparity(estimated, SHARES, order=order) - fp.riemann_disparity(
-        tilted_sketch(levels), SHARES, order=order
-    )
+    error = fp.theory.riemann_disparity(
+        estimated, SHARES, order=order
+    ) - fp.theory.riemann_disparity(tilted_sketch(levels), SHARES, order=order)
 
     assert distance < 2 / math.sqrt(records)
     assert abs(error) <= STEEPNESS * distance
@@ -188,10 +190,10 @@ def test_rem_trimmed_grid_converges_where_the_whole_disparity_is_infinite(levels
     length = 1 - 2 * trim
     truth = factor * (2 * math.tan(end) / math.pi - length)
     lipschitz = factor * 2 * math.tan(end) * math.pi / math.cos(end) ** 2
-    grid = fp.midpoints(levels, trim=trim)
+    grid = fp.theory.midpoints(levels, trim=trim)
     values = {g: scale * np.tan(math.pi * (grid - 0.5)) for g, scale in scales.items()}
 
-    measured = length * fp.riemann_disparity(values, weights)
+    measured = length * fp.theory.riemann_disparity(values, weights)
 
     assert abs(measured - truth) <= lipschitz * length**2 / (4 * levels)
 
@@ -209,7 +211,9 @@ def test_rem_trimmed_disparity_integrates_the_inner_levels_only(trim):
 
     distance = np.sum((inner[0] - inner[1]) ** 2) / records
 
-    assert fp.wasserstein_power(laws[0], laws[1], trim=trim) == pytest.approx(distance, rel=1e-12)
+    assert fp.theory.wasserstein_power(laws[0], laws[1], trim=trim) == pytest.approx(
+        distance, rel=1e-12
+    )
     assert fp.disparity(laws, weights, trim=trim) == pytest.approx(
         weights[0] * weights[1] * distance, rel=1e-12
     )
@@ -223,7 +227,7 @@ def test_rem_trimmed_grid_lies_in_the_middle_of_the_inner_bins(levels, trim):
 
     expected = trim + steps * (1 - 2 * trim) / levels
 
-    assert fp.midpoints(levels, trim=trim) == pytest.approx(expected, rel=1e-15)
+    assert fp.theory.midpoints(levels, trim=trim) == pytest.approx(expected, rel=1e-15)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 5, 12])
@@ -238,7 +242,9 @@ def test_prop_baruk2_short_averages_the_difference_of_quantiles_over_bins(seed, 
 
     expected = weights["a"] * weights["b"] * np.mean((averages[1] - averages[0]) ** 2)
 
-    assert fp.bin_averaged_disparity(laws, weights, levels) == pytest.approx(expected, rel=1e-12)
+    assert fp.theory.bin_averaged_disparity(laws, weights, levels) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("groups", [2, 3, 6])
@@ -249,7 +255,7 @@ def test_prop_baruk2_short_never_exceeds_the_disparity_of_any_number_of_groups(s
     exact = fp.disparity(laws, weights)
 
     for levels in range(1, 25):
-        assert fp.bin_averaged_disparity(laws, weights, levels) <= exact * (1 + 1e-14)
+        assert fp.theory.bin_averaged_disparity(laws, weights, levels) <= exact * (1 + 1e-14)
 
 
 @pytest.mark.parametrize("groups", [2, 4])
@@ -260,7 +266,7 @@ def test_prop_baruk2_short_grows_when_bins_are_split(seed, groups):
     laws = {s: equal_records(rng, 12) for s in range(groups)}
     weights = fp.Weights({s: s + 1 for s in range(groups)})
 
-    chain = [fp.bin_averaged_disparity(laws, weights, levels) for levels in (1, 2, 4, 12)]
+    chain = [fp.theory.bin_averaged_disparity(laws, weights, levels) for levels in (1, 2, 4, 12)]
 
     assert all(coarse <= fine * (1 + 1e-14) for coarse, fine in pairwise(chain))
     assert chain[-1] == pytest.approx(fp.disparity(laws, weights), rel=1e-14)
@@ -271,7 +277,7 @@ def test_prop_baruk2_short_need_not_grow_with_the_number_of_bins():
     laws = {"a": fp.Law([0.0], [1]), "b": fp.Law([0.0, 1.0], [1, 1])}
     weights = fp.Weights({"a": 1, "b": 1})
 
-    two, three = (fp.bin_averaged_disparity(laws, weights, levels) for levels in (2, 3))
+    two, three = (fp.theory.bin_averaged_disparity(laws, weights, levels) for levels in (2, 3))
 
     assert three < two == fp.disparity(laws, weights)
 
@@ -284,7 +290,8 @@ def test_rem_strictness_bar_is_an_equality_when_jumps_meet_the_bins():
     equal = {
         levels
         for levels in range(1, 17)
-        if fp.bin_averaged_disparity(laws, weights, levels) == pytest.approx(exact, rel=1e-13)
+        if fp.theory.bin_averaged_disparity(laws, weights, levels)
+        == pytest.approx(exact, rel=1e-13)
     }
 
     assert equal == {4, 8, 12, 16}
@@ -296,7 +303,7 @@ def test_rem_strictness_bar_is_an_equality_when_only_the_difference_is_constant(
     laws = {"a": law, "b": fp.Law(law.atoms + 2, law.weights)}
     weights = fp.Weights({"a": 1, "b": 1})
 
-    assert fp.bin_averaged_disparity(laws, weights, 1) == pytest.approx(1.0, rel=1e-14)
+    assert fp.theory.bin_averaged_disparity(laws, weights, 1) == pytest.approx(1.0, rel=1e-14)
     assert fp.disparity(laws, weights) == pytest.approx(1.0, rel=1e-14)
 
 
@@ -308,8 +315,8 @@ def test_rem_strictness_bar_does_not_extend_to_midpoints():
     )
 
     def midpoint(laws):
-        values = {group: fp.quantile_values(law, 1) for group, law in laws.items()}
-        return fp.riemann_disparity(values, weights)
+        values = {group: fp.theory.quantile_values(law, 1) for group, law in laws.items()}
+        return fp.theory.riemann_disparity(values, weights)
 
     assert midpoint(low) < fp.disparity(low, weights)
     assert midpoint(high) > fp.disparity(high, weights)

@@ -50,7 +50,7 @@ MONOTONE = {
 
 def inner_levels(levels):
     """Return many levels between the first and the last midpoint, and the midpoints."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     return grid, np.linspace(grid[0], grid[-1], 7 * levels * 11 + 1)
 
 
@@ -61,7 +61,7 @@ def test_prop_interp_bounds_steps_by_the_modulus_of_continuity(name, levels):
     quantile, modulus = MONOTONE[name]
     grid, u = inner_levels(levels)
 
-    error = np.abs(fp.step_law(quantile(grid)).quantile(u) - quantile(u)).max()
+    error = np.abs(fp.theory.step_law(quantile(grid)).quantile(u) - quantile(u)).max()
 
     assert error <= modulus(1 / (2 * levels)) * (1 + 1e-12)
 
@@ -85,7 +85,7 @@ def test_prop_interp_bounds_both_by_the_lipschitz_constant(tilt, levels):
     law = Tilted(tilt)
     grid, u = inner_levels(levels)
     values = law.quantile(grid)
-    by_steps = np.abs(fp.step_law(values).quantile(u) - law.quantile(u)).max()
+    by_steps = np.abs(fp.theory.step_law(values).quantile(u) - law.quantile(u)).max()
     by_lines = np.abs(np.interp(u, grid, values) - law.quantile(u)).max()
 
     assert max(by_steps, by_lines) <= 1 / law.lowest_density / levels
@@ -106,7 +106,7 @@ def test_prop_interp_bounds_lines_by_the_curvature(tilt, levels):
 @pytest.mark.parametrize("levels", LEVELS)
 def test_prop_interp_curvature_bound_is_reached_by_a_parabola(levels):
     """For Q(u) = u² the error in the middle of every interval is Q''/(8k²) = 1/(4k²)."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     middle = (grid[1:] + grid[:-1]) / 2
 
     errors = np.interp(middle, grid, grid**2) - middle**2
@@ -122,7 +122,7 @@ def test_eq_u_lin_exact_integrates_the_squares_of_the_lines(seed, levels):
     weights = fp.Weights({s: int(rng.integers(1, 9)) for s in range(3)})
     values = {s: np.sort(rng.normal(s, 1, levels)) for s in weights}
     shares = np.array(list(weights.values()))
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
 
     def variance(u):
         lines = np.array([np.interp(u, grid, row) for row in values.values()])
@@ -131,7 +131,7 @@ def test_eq_u_lin_exact_integrates_the_squares_of_the_lines(seed, levels):
     ends = [0.0, *grid, 1.0]
     pieces = [integrate.quad(variance, a, b)[0] for a, b in pairwise(ends)]
 
-    assert fp.linear_disparity(values, weights) == pytest.approx(sum(pieces), rel=1e-10)
+    assert fp.theory.linear_disparity(values, weights) == pytest.approx(sum(pieces), rel=1e-10)
 
 
 def quantiles(group, u):
@@ -154,7 +154,7 @@ def truth():
 
 def from_midpoints(measure, levels):
     """Return what ``measure`` makes of the true midpoint quantiles."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     return measure({group: quantiles(group, grid) for group in GROUPS}, SHARES)
 
 
@@ -167,7 +167,7 @@ def test_prop_order_gain_bounds_the_linear_error_by_one_over_k_squared(truth, le
     """
     constant = DIAMETER * (CURVATURE / 2 + STEEPNESS)
 
-    measured = from_midpoints(fp.linear_disparity, levels)
+    measured = from_midpoints(fp.theory.linear_disparity, levels)
 
     assert abs(measured - truth) <= constant / levels**2
 
@@ -181,12 +181,12 @@ def test_prop_order_gain_midpoints_are_of_second_order_without_an_upgrade(truth,
     """
     constant = 2 * (STEEPNESS**2 + DIAMETER * 2 * CURVATURE) / 24
 
-    measured = from_midpoints(fp.riemann_disparity, levels)
+    measured = from_midpoints(fp.theory.riemann_disparity, levels)
 
     assert abs(measured - truth) <= constant / levels**2
 
 
-@pytest.mark.parametrize("measure", [fp.linear_disparity, fp.riemann_disparity])
+@pytest.mark.parametrize("measure", [fp.theory.linear_disparity, fp.theory.riemann_disparity])
 def test_prop_order_gain_quarters_the_error_when_k_doubles(truth, measure):
     """Both rules are of second order, the midpoint rule too: from k to 2k errors fall by four."""
     errors = [from_midpoints(measure, levels) - truth for levels in (100, 200, 400, 800)]
@@ -210,11 +210,11 @@ def test_prop_order_gain_differs_from_midpoints_by_squared_steps_only(seed, leve
     shares, table = np.array(list(weights.values())), np.stack(list(values.values()))
     steps = np.diff(table - shares @ table, axis=1)
 
-    expected = fp.riemann_disparity(values, weights) - shares @ (steps**2).sum(axis=1) / (
+    expected = fp.theory.riemann_disparity(values, weights) - shares @ (steps**2).sum(axis=1) / (
         6 * levels
     )
 
-    assert fp.linear_disparity(values, weights) == pytest.approx(expected, rel=1e-13)
+    assert fp.theory.linear_disparity(values, weights) == pytest.approx(expected, rel=1e-13)
 
 
 def test_prop_order_gain_survives_mixing_when_lines_are_drawn_before():
@@ -227,7 +227,7 @@ def test_prop_order_gain_survives_mixing_when_lines_are_drawn_before():
     mixed = tilted_disparity([np.mean(row) for row in tilts.values()], [0.5, 0.5], 2)
     by_lines, by_algorithm_1 = [], []
     for levels in (40, 80, 160):
-        grid, fine = fp.midpoints(levels), fp.midpoints(30 * levels)
+        grid, fine = fp.theory.midpoints(levels), fp.theory.midpoints(30 * levels)
         sent = {
             (j, s): Tilted(tilt).quantile(grid)
             for s, row in tilts.items()
@@ -239,9 +239,11 @@ def test_prop_order_gain_survives_mixing_when_lines_are_drawn_before():
             )
             for redraw in (np.copy, lambda row, u=fine, at=grid: np.interp(u, at, row))
         )
-        by_algorithm_1.append(fp.estimate(steps, fp.Method(estimator="grid")).disparity - mixed)
+        by_algorithm_1.append(
+            fp.theory.estimate(steps, fp.Method(estimator="grid")).disparity - mixed
+        )
         exact = fp.Method(estimator="exact")
-        by_lines.append(fp.estimate(lines, exact).disparity - mixed)
+        by_lines.append(fp.theory.estimate(lines, exact).disparity - mixed)
 
     ratios = [coarse / fine for coarse, fine in pairwise(by_lines)]
 

@@ -27,7 +27,7 @@ def test_lem_knot_stability_counts_the_knots_that_may_cross_a_point(seed):
     levels, radius = 12, int(rng.integers(1, 4))
     knots = np.sort(rng.integers(0, 30, levels))
     moved = np.sort(knots + rng.integers(-radius, radius + 1, levels))
-    before, after = fp.step_law(knots), fp.step_law(moved)
+    before, after = fp.theory.step_law(knots), fp.theory.step_law(moved)
     points = np.arange(-5, 36, 0.5)
     counts = np.array([knots_near(knots, x, radius) for x in points])
     changes = np.abs(before.cdf(points) - after.cdf(points))
@@ -44,9 +44,9 @@ def test_lem_knot_stability_interval_is_open_below_and_closed_above():
     x, radius = 2.0, 1.0
 
     assert knots_near(knots, x, radius) == 1
-    assert fp.step_law(knots).cdf(x) != fp.step_law(moved).cdf(x)
+    assert fp.theory.step_law(knots).cdf(x) != fp.theory.step_law(moved).cdf(x)
     assert knots_near(np.array([1.0]), x, radius) == 0
-    assert fp.step_law([1.0]).cdf(x) == fp.step_law([2.0]).cdf(x)
+    assert fp.theory.step_law([1.0]).cdf(x) == fp.theory.step_law([2.0]).cdf(x)
 
 
 @pytest.mark.parametrize("levels", [1, 4, 16, 100])
@@ -54,7 +54,7 @@ def test_lem_knot_stability_interval_is_open_below_and_closed_above():
 def test_lem_knot_count_cdf_counts_knots_by_the_increment_of_the_cdf(seed, levels):
     """(1/k) #{q_l in (a, b]} ≤ F(b) - F(a) + 1/k for all a < b, any cdf with ties included."""
     law = random_law(np.random.default_rng(seed))
-    knots = fp.quantile_values(law, levels)
+    knots = fp.theory.quantile_values(law, levels)
     ends = np.arange(-9.5, 9.5)
     low, high = (pair.ravel() for pair in np.meshgrid(ends, ends))
     low, high = low[low < high], high[low < high]
@@ -69,7 +69,7 @@ def test_lem_knot_count_cdf_needs_its_last_term():
     The proof first bounds a difference of counts without it, and adds it afterwards for ties.
     """
     law, levels = Tilted(0.0), 10
-    knots = law.quantile(fp.midpoints(levels))
+    knots = law.quantile(fp.theory.midpoints(levels))
     low, high = knots[4] - 1e-9, knots[4] + 1e-9
 
     share = np.mean((knots > low) & (knots <= high))
@@ -85,14 +85,14 @@ def test_cor_knot_stability_lip_bounds_the_change_of_the_cdf(tilt, radius, level
     """‖F_q - F_q'‖ ≤ 2Mη + 1/k if the density is at most M everywhere."""
     rng = np.random.default_rng(levels)
     law = Tilted(tilt)
-    knots = law.quantile(fp.midpoints(levels))
+    knots = law.quantile(fp.theory.midpoints(levels))
     moves = (
         np.full(levels, radius),
         np.full(levels, -radius),
         rng.uniform(-radius, radius, levels),
     )
-    steps = [fp.step_law(np.sort(knots + move)) for move in moves]
-    before = fp.step_law(knots)
+    steps = [fp.theory.step_law(np.sort(knots + move)) for move in moves]
+    before = fp.theory.step_law(knots)
 
     change = max(
         np.abs(before.cdf(points) - after.cdf(points)).max()
@@ -112,8 +112,8 @@ def test_cor_knot_stability_lip_fails_when_the_density_is_bounded_on_a_part_only
     """
     law = Blocks(left=(0.0, 2.0), right=(1.0, 2.001), masses=(0.5, 0.5))
     levels, radius, highest = 100, 0.01, 0.5
-    knots = law.quantile(fp.midpoints(levels))
-    before, after = fp.step_law(knots), fp.step_law(knots + radius)
+    knots = law.quantile(fp.theory.midpoints(levels))
+    before, after = fp.theory.step_law(knots), fp.theory.step_law(knots + radius)
 
     change = np.abs(before.cdf(before.atoms) - after.cdf(before.atoms)).max()
 
@@ -139,7 +139,7 @@ def true_disparity():
 
 def true_knots(levels):
     """Return the true quantiles of every cell."""
-    grid = fp.midpoints(levels)
+    grid = fp.theory.midpoints(levels)
     return {
         (j, s): shift + Tilted(tilt).quantile(grid)
         for s, (shift, tilts) in GROUPS.items()
@@ -181,7 +181,9 @@ def test_thm_master_bound_holds_when_every_knot_is_counted(seed):
     in_quantile = (2 * highest * eta_q + 2 / levels + eta_pi) / lowest
     bound = DIAMETER * in_quantile + DIAMETER**2 / 2 * eta_alpha + 2 * DIAMETER / lowest / levels
 
-    error = abs(fp.estimate(federation, fp.Method(estimator="grid")).disparity - true_disparity())
+    error = abs(
+        fp.theory.estimate(federation, fp.Method(estimator="grid")).disparity - true_disparity()
+    )
 
     assert bound < true_disparity() / 4
     assert error <= bound
@@ -205,7 +207,9 @@ def test_thm_master_bound_fails_when_only_trimmed_knots_are_counted():
             for (j, s), own in knots.items()
         }
         return abs(
-            fp.estimate(fp.Federation.from_cells(cells), fp.Method(estimator="grid")).disparity
+            fp.theory.estimate(
+                fp.Federation.from_cells(cells), fp.Method(estimator="grid")
+            ).disparity
             - true_disparity()
         )
 

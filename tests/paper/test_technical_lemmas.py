@@ -36,7 +36,7 @@ def test_lem_wp_quantiles_is_the_cost_of_the_best_transport_plan(seed, order):
 
     expected = cost_of_the_best_plan(mu, nu, order)
 
-    assert fp.wasserstein_power(mu, nu, order=order) == pytest.approx(expected, rel=1e-9)
+    assert fp.theory.wasserstein_power(mu, nu, order=order) == pytest.approx(expected, rel=1e-9)
     assert fp.wasserstein(mu, nu, order=order) == pytest.approx(expected ** (1 / order), rel=1e-9)
 
 
@@ -50,7 +50,7 @@ def test_lem_midpoint_riemann_bounds_the_error_by_the_lipschitz_constant(seed, l
     lipschitz = np.abs(np.diff(heights) / np.diff(nodes)).max()
     integral = np.trapezoid(heights, nodes)
 
-    error = abs(integral - np.interp(fp.midpoints(levels), nodes, heights).mean())
+    error = abs(integral - np.interp(fp.theory.midpoints(levels), nodes, heights).mean())
 
     assert error <= lipschitz / (4 * levels)
 
@@ -61,7 +61,10 @@ def test_lem_midpoint_riemann_best_constant_is_one_quarter(levels):
     nodes = np.arange(2 * levels + 1) / (2 * levels)
     heights = np.where(np.arange(nodes.size) % 2, 0.0, 1 / (2 * levels))
 
-    error = np.trapezoid(heights, nodes) - np.interp(fp.midpoints(levels), nodes, heights).mean()
+    error = (
+        np.trapezoid(heights, nodes)
+        - np.interp(fp.theory.midpoints(levels), nodes, heights).mean()
+    )
 
     assert error == pytest.approx(1 / (4 * levels), rel=1e-12)
 
@@ -71,7 +74,7 @@ def test_lem_midpoint_riemann_best_constant_is_one_quarter(levels):
 def test_lem_cdf_unif_is_an_equality_for_continuous_cdfs(tilt, levels):
     """‖F̄_k - F‖ ≤ 1/(2k), reached on both sides of every knot of a continuous F."""
     law = Tilted(tilt)
-    step = fp.step_law(law.quantile(fp.midpoints(levels)))
+    step = fp.theory.step_law(law.quantile(fp.theory.midpoints(levels)))
 
     distance = distance_between_cdfs(law, step)
 
@@ -87,7 +90,7 @@ def test_lem_stepcdf_holds_for_any_cdf_with_half_the_constant(seed, levels):
     number nearest to k F(x).
     """
     law = random_law(np.random.default_rng(seed))
-    step = fp.step_law(fp.quantile_values(law, levels))
+    step = fp.theory.step_law(fp.theory.quantile_values(law, levels))
 
     distance = np.abs(step.cdf(law.atoms) - law.cumulative).max()
 
@@ -97,7 +100,7 @@ def test_lem_stepcdf_holds_for_any_cdf_with_half_the_constant(seed, levels):
 def test_lem_stepcdf_constant_is_reached():
     """A law whose cdf passes half way between two steps is 1/(2k) away."""
     law = fp.Law([0.0, 1.0], [1, 3])
-    step = fp.step_law(fp.quantile_values(law, 2))
+    step = fp.theory.step_law(fp.theory.quantile_values(law, 2))
 
     assert abs(step.cdf(0.0) - law.cdf(0.0)) == 1 / 4
 
@@ -175,9 +178,9 @@ def test_lem_quantile_lip_constant_is_reached():
     distance = 0.05
     records = 1_000
     uniform = Tilted(0.0)
-    scores = np.maximum(fp.midpoints(records) - distance, 0.0)
+    scores = np.maximum(fp.theory.midpoints(records) - distance, 0.0)
     lower = fp.Law.from_scores(scores)
-    u = fp.midpoints(records)[100:900]
+    u = fp.theory.midpoints(records)[100:900]
 
     errors = np.abs(lower.quantile(u) - uniform.quantile(u))
 
@@ -191,8 +194,8 @@ def test_lem_quantile_lip_cr_holds_one_distance_inside_the_central_region(seed):
     rng = np.random.default_rng(seed)
     other = random_law(rng)
     records = 4_000
-    fine = fp.Law.from_scores(GAPPED.quantile(fp.midpoints(records)))
-    mixed = fp.mixture({"F": fine, "other": other}, fp.Weights({"F": 19, "other": 1}))
+    fine = fp.Law.from_scores(GAPPED.quantile(fp.theory.midpoints(records)))
+    mixed = fp.theory.mixture({"F": fine, "other": other}, fp.Weights({"F": 19, "other": 1}))
     distance = distance_between_cdfs(GAPPED, mixed)
     u = np.linspace(TRIM + distance, 1 - TRIM - distance, 2_001)
 
@@ -230,9 +233,9 @@ def test_lem_phi_lip_app_bounds_the_effect_of_knots(seed, groups, levels):
     )
     largest = np.abs(table - moved).max()
 
-    change = fp.riemann_disparity(dict(enumerate(table)), weights) - fp.riemann_disparity(
-        dict(enumerate(moved)), weights
-    )
+    change = fp.theory.riemann_disparity(
+        dict(enumerate(table)), weights
+    ) - fp.theory.riemann_disparity(dict(enumerate(moved)), weights)
 
     assert abs(change) <= 2 * bound * largest
 
@@ -242,9 +245,9 @@ def test_lem_phi_lip_app_best_constant_for_knots_is_two():
     weights = fp.Weights({0: 1, 1: 1})
     bound, step = 3.0, 1e-6
 
-    change = fp.riemann_disparity({0: [bound], 1: [-bound]}, weights) - fp.riemann_disparity(
-        {0: [bound - step], 1: [-bound + step]}, weights
-    )
+    change = fp.theory.riemann_disparity(
+        {0: [bound], 1: [-bound]}, weights
+    ) - fp.theory.riemann_disparity({0: [bound - step], 1: [-bound + step]}, weights)
 
     assert change == pytest.approx(2 * bound * step, rel=1e-6)
 
@@ -267,8 +270,8 @@ def test_lem_phi_lip_app_bounds_the_effect_of_weights(seed, groups, levels):
     frozen = (moved - alpha) @ np.mean((table - center) ** 2, axis=1)
     forgotten = np.mean((moved_center - center) ** 2)
 
-    change = fp.riemann_disparity(values, fp.Weights(dict(enumerate(moved)))) - (
-        fp.riemann_disparity(values, fp.Weights(dict(enumerate(alpha))))
+    change = fp.theory.riemann_disparity(values, fp.Weights(dict(enumerate(moved)))) - (
+        fp.theory.riemann_disparity(values, fp.Weights(dict(enumerate(alpha))))
     )
 
     assert change == pytest.approx(frozen - forgotten, rel=1e-9, abs=1e-14)
@@ -281,6 +284,6 @@ def test_lem_phi_lip_app_best_constant_for_weights_is_two():
     bound, share = 3.0, 1e-6
     values = {0: [bound], 1: [-bound]}
 
-    change = fp.riemann_disparity(values, fp.Weights({0: 1 - share, 1: share}))
+    change = fp.theory.riemann_disparity(values, fp.Weights({0: 1 - share, 1: share}))
 
     assert change == pytest.approx(2 * bound**2 * 2 * share, rel=1e-5)

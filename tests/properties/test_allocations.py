@@ -27,7 +27,7 @@ def table_of(silos, groups, number):
 @given(tables(), options)
 def test_every_record_gets_one_of_the_silos(table, chosen):
     scores, groups, _ = table
-    made = fp.allocate(scores, groups=groups, **chosen)
+    made = fp.theory.allocate(scores, groups=groups, **chosen)
 
     assert made.silos.shape == (len(scores),)
     assert 0 <= made.silos.min() <= made.silos.max() < chosen["silos"]
@@ -39,8 +39,8 @@ def test_every_record_gets_one_of_the_silos(table, chosen):
 def test_cutting_ranks_gives_every_regime_the_counts_of_the_baseline(table, chosen):
     scores, groups, _ = table
     chosen = chosen | {"cut": "margins", "groups": groups}
-    baseline = fp.allocate(scores, **(chosen | {"regime": "random"}))
-    made = fp.allocate(scores, **chosen)
+    baseline = fp.theory.allocate(scores, **(chosen | {"regime": "random"}))
+    made = fp.theory.allocate(scores, **chosen)
 
     number = chosen["silos"]
     assert table_of(made.silos, groups, number) == table_of(baseline.silos, groups, number)
@@ -51,8 +51,8 @@ def test_only_the_order_of_scores_matters(table, chosen, change):
     """Copulas see ranks: an increasing map of the scores leaves every silo as it is."""
     factor, shift = change
     scores = np.round(np.asarray(table[0]) * 4) / 4
-    made = fp.allocate(scores, groups=table[1], **chosen)
-    moved = fp.allocate(factor * scores + shift, groups=table[1], **chosen)
+    made = fp.theory.allocate(scores, groups=table[1], **chosen)
+    moved = fp.theory.allocate(factor * scores + shift, groups=table[1], **chosen)
 
     assert made.silos.tolist() == moved.silos.tolist()
 
@@ -60,6 +60,6 @@ def test_only_the_order_of_scores_matters(table, chosen, change):
 @half
 @given(scaled_scores(), st.integers(0, 99))
 def test_any_magnitude_that_can_be_measured_can_be_dealt(scores, seed):
-    made = fp.allocate(scores, silos=2, regime="positive", seed=seed)
+    made = fp.theory.allocate(scores, silos=2, regime="positive", seed=seed)
 
     assert made.pearson is None or -1 <= made.pearson <= 1

@@ -159,7 +159,7 @@ def test_the_raw_disparity_never_leaves_the_certificate_of_rounded_sketches():
         silos = random.integers(0, random.integers(1, 6), size)
         sketches = rounded_federation(random, scores, labels, silos)
         for order in (1, 2):
-            certificate = fp.certify(sketches, score_range=(0, 1), order=order)
+            certificate = fp.theory.certify(sketches, score_range=(0, 1), order=order)
 
             assert fp.disparity(scores, sensitive_features=labels, order=order) in certificate
 
@@ -171,7 +171,7 @@ def test_a_rounding_that_is_not_counted_is_found_out():
         random = np.random.default_rng((seed, 12))
         scores, labels = random.random(30), np.arange(30) % 2
         sketches = off_by(rounded_federation(random, scores, labels, np.zeros(30, int)), 0.0)
-        certificate = fp.certify(sketches, score_range=(0, 1))
+        certificate = fp.theory.certify(sketches, score_range=(0, 1))
         outside += fp.disparity(scores, sensitive_features=labels) not in certificate
 
     assert outside > 5

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from tests.oracles.agreement import EPS, agrees_with
 from tests.strategies import counted_laws, half, laws, orders, reach, weighted_laws
 
-from fedparity import Weights, barycenter, disparity, mixture, wasserstein_power
+from fedparity import Weights, disparity
+from fedparity.theory import barycenter, mixture, wasserstein_power
 
 groups_of_laws = weighted_laws(counted_laws(max_size=6))
 

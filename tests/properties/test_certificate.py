@@ -33,7 +33,7 @@ def test_the_disparity_of_the_raw_data_never_leaves_its_certificate():
         data = random_data(random, most_groups=6 if seed % 10 == 0 else 4)
         federation = disclosed(*data, random)
         for order in (1, 2):
-            certificate = fp.certify(federation, score_range=(0, 1), order=order)
+            certificate = fp.theory.certify(federation, score_range=(0, 1), order=order)
 
             assert fp.disparity(data[0], sensitive_features=data[1], order=order) in certificate
 
@@ -48,8 +48,8 @@ def test_unseen_records_do_not_take_the_disparity_out_of_the_outer_bounds():
         everyone, groups, most, total = with_hidden(scores, labels, federation, random)
         for order in (1, 2):
             known = {"score_range": (0, 1), "order": order}
-            outer = fp.certify(federation, unseen=most, unseen_total=total, **known)
-            certificate = fp.certify(federation, **known)
+            outer = fp.theory.certify(federation, unseen=most, unseen_total=total, **known)
+            certificate = fp.theory.certify(federation, **known)
 
             assert fp.disparity(everyone, sensitive_features=groups, order=order) in outer
             assert outer.lower <= certificate.lower
@@ -69,7 +69,7 @@ def test_the_hardest_hidden_records_stay_inside_the_outer_bounds(order):
         federation = disclosed(scores, labels, silos, random)
         total = int(random.integers(1, 7))
         anything = dict.fromkeys(federation.groups, math.inf)
-        outer = fp.certify(
+        outer = fp.theory.certify(
             federation, score_range=(0, 1), order=order, unseen=anything, unseen_total=total
         )
         for most in (False, True):
@@ -94,7 +94,7 @@ def test_every_split_of_hidden_records_between_the_ends(counts, kind, order):
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[1] * len(scores), levels=of_b, kind=kind
     )
-    outer = fp.certify(federation, score_range=(0, 1), order=order, unseen={"a": hidden})
+    outer = fp.theory.certify(federation, score_range=(0, 1), order=order, unseen={"a": hidden})
     for number in range(hidden + 1):
         for top in range(number + 1):
             everyone = [*scores, *[1.0] * top, *[0.0] * (number - top)]
@@ -125,8 +125,8 @@ def test_unseen_records_do_not_take_a_trimmed_disparity_out_either():
         scores, labels, silos = random_data(random)
         federation = sketched(scores, labels, silos, random)
         everyone, groups, most, total = with_hidden(scores, labels, federation, random)
-        certificate = fp.certify(federation, score_range=(0, 1), trim=0.1)
-        outer = fp.certify(
+        certificate = fp.theory.certify(federation, score_range=(0, 1), trim=0.1)
+        outer = fp.theory.certify(
             federation, score_range=(0, 1), trim=0.1, unseen=most, unseen_total=total
         )
 
@@ -149,7 +149,7 @@ def test_a_large_offset_costs_no_more_than_the_rounding_of_floats(offset):
             federation = fp.Federation.from_scores(
                 moved, groups=labels, silos=silos, levels=5, kind=kind
             )
-            certificate = fp.certify(federation, score_range=(far - 0.5, far + 1.5))
+            certificate = fp.theory.certify(federation, score_range=(far - 0.5, far + 1.5))
             widths.append(certificate.width)
 
             assert fp.disparity(moved, sensitive_features=labels) in certificate
@@ -165,11 +165,11 @@ def test_the_upper_bound_of_a_quantile_sketch_is_attained():
         for group, values in (("a", [0.1, 0.2, 0.3]), ("b", [0.6, 0.7, 0.8]))
     }
     low, high = [0.0, *[0.1] * 3, *[0.2] * 3, *[0.3] * 2], [*[0.6] * 2, *[0.7] * 3, *[0.8] * 3, 1]
-    certificate = fp.certify(fp.Federation.from_cells(cells), score_range=(0, 1))
+    certificate = fp.theory.certify(fp.Federation.from_cells(cells), score_range=(0, 1))
     attained = fp.disparity(2 * low + 2 * high, sensitive_features=["a"] * 18 + ["b"] * 18)
 
-    assert fp.quantile_values(fp.Law.from_scores(low), 3).tolist() == [0.1, 0.2, 0.3]
-    assert fp.quantile_values(fp.Law.from_scores(high), 3).tolist() == [0.6, 0.7, 0.8]
+    assert fp.theory.quantile_values(fp.Law.from_scores(low), 3).tolist() == [0.1, 0.2, 0.3]
+    assert fp.theory.quantile_values(fp.Law.from_scores(high), 3).tolist() == [0.6, 0.7, 0.8]
     assert certificate.upper == pytest.approx(attained, rel=1e-9)
 
 
@@ -180,7 +180,7 @@ def test_all_records_sent_leave_nothing_open():
         scores, groups=labels, silos=np.zeros(40, int), levels=20, kind="quantile"
     )
 
-    assert fp.certify(federation, score_range=(0, 1)).width < 1e-9
+    assert fp.theory.certify(federation, score_range=(0, 1)).width < 1e-9
 
 
 def smooth(levels, kind):
@@ -194,7 +194,8 @@ def smooth(levels, kind):
 
 def test_it_shrinks_like_one_over_k():
     widths = [
-        fp.certify(smooth(k, "quantile"), score_range=(0, 1)).width for k in (25, 50, 100, 200)
+        fp.theory.certify(smooth(k, "quantile"), score_range=(0, 1)).width
+        for k in (25, 50, 100, 200)
     ]
 
     for wide, narrow in pairwise(widths):
@@ -203,7 +204,9 @@ def test_it_shrinks_like_one_over_k():
 
 def test_bin_means_beat_the_plain_envelope_by_an_order():
     federations = [smooth(k, "mean") for k in (25, 50, 100)]
-    widths = [fp.certify(federation, score_range=(0, 1)).width for federation in federations]
+    widths = [
+        fp.theory.certify(federation, score_range=(0, 1)).width for federation in federations
+    ]
     for federation, width in zip(federations, widths, strict=True):
         plain = _between_envelopes(Evidence.of(federation, (0, 1)), 2, 0.0)
 
@@ -219,7 +222,9 @@ def without_mean_squares(federation):
 
 def test_bin_means_alone_leave_open_what_falls_like_a_square():
     federations = [without_mean_squares(smooth(k, "mean")) for k in (25, 50, 100)]
-    widths = [fp.certify(federation, score_range=(0, 1)).width for federation in federations]
+    widths = [
+        fp.theory.certify(federation, score_range=(0, 1)).width for federation in federations
+    ]
 
     for wide, narrow in pairwise(widths):
         assert wide / narrow > 2.8
@@ -234,7 +239,7 @@ def test_a_mean_that_no_float_holds_is_certified_as_rounded(kind):
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[1] * 4, levels=1, kind=kind
     )
-    certificate = fp.certify(federation, score_range=(1e12, 1e12 + 1))
+    certificate = fp.theory.certify(federation, score_range=(1e12, 1e12 + 1))
 
     assert fp.disparity(scores, sensitive_features=groups) in certificate
 
@@ -245,7 +250,7 @@ def test_mean_squares_narrow_the_certificate(order, levels):
     """Three times and more for p = 2; for p = 1, whose bound is of first order in them, by a third."""
     federation = smooth(levels, "mean")
     narrow, wide = (
-        fp.certify(each, score_range=(0, 1), order=order).width
+        fp.theory.certify(each, score_range=(0, 1), order=order).width
         for each in (federation, without_mean_squares(federation))
     )
 
@@ -259,7 +264,7 @@ def test_the_upper_bound_from_mean_squares_is_attained(order):
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[1] * 4, levels=1, kind="mean"
     )
-    certificate = fp.certify(federation, score_range=(0, 1), order=order)
+    certificate = fp.theory.certify(federation, score_range=(0, 1), order=order)
 
     assert certificate.upper == pytest.approx(
         fp.disparity(scores, sensitive_features=groups, order=order)
@@ -274,7 +279,7 @@ def test_the_upper_bound_for_rounded_means_is_attained():
         )
         for group, value in (("a", 0.3), ("b", 0.6))
     }
-    certificate = fp.certify(fp.Federation.from_cells(cells), score_range=(0, 1))
+    certificate = fp.theory.certify(fp.Federation.from_cells(cells), score_range=(0, 1))
     attained = fp.disparity([0.25] * 4 + [0.65] * 4, sensitive_features=["a"] * 4 + ["b"] * 4)
 
     assert attained in certificate
@@ -287,7 +292,7 @@ def test_counts_at_exact_scores_leave_nothing_open():
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=random.integers(0, 4, 500), levels=1, kind="counts"
     )
-    certificate = fp.certify(federation, score_range=(1, 10))
+    certificate = fp.theory.certify(federation, score_range=(1, 10))
 
     assert certificate.lower == pytest.approx(fp.disparity(scores, sensitive_features=groups))
     assert certificate.width < 1e-9
@@ -304,14 +309,14 @@ def test_outer_bounds_shrink_with_the_total_that_is_missing(groups, kind):
         scores, groups=labels, silos=random.integers(0, 3, 3000), levels=50, kind=kind
     )
     anything = dict.fromkeys(federation.groups, math.inf)
-    known = fp.certify(federation, score_range=(0, 1))
+    known = fp.theory.certify(federation, score_range=(0, 1))
     outer = [
-        fp.certify(federation, score_range=(0, 1), unseen=anything, unseen_total=total)
+        fp.theory.certify(federation, score_range=(0, 1), unseen=anything, unseen_total=total)
         for total in (math.inf, 3000, 300, 100, 30, 3, 0)
     ]
 
     assert (outer[0].lower, outer[0].upper) == (0.0, 0.25)
-    assert outer[2] == fp.certify(federation, score_range=(0, 1), unseen_total=300)
+    assert outer[2] == fp.theory.certify(federation, score_range=(0, 1), unseen_total=300)
     for wide, narrow in pairwise(outer):
         assert wide.lower <= narrow.lower
         assert narrow.upper <= wide.upper
@@ -330,14 +335,14 @@ def test_a_rank_error_widens_the_certificate():
             for key, cell in cells.items()
         }
         federation = fp.Federation.from_cells(known)
-        widths.append(fp.certify(federation, score_range=(0, 1)).width)
+        widths.append(fp.theory.certify(federation, score_range=(0, 1)).width)
 
     assert widths[0] < widths[1] < widths[2]
 
 
 def test_nothing_known_of_missing_records_means_nothing_certain():
     unseen = {"a": math.inf, "b": math.inf}
-    certificate = fp.certify(smooth(5, "mean"), score_range=(0, 1), unseen=unseen)
+    certificate = fp.theory.certify(smooth(5, "mean"), score_range=(0, 1), unseen=unseen)
 
     assert (certificate.lower, certificate.upper) == (0.0, 0.25)
 
@@ -345,7 +350,7 @@ def test_nothing_known_of_missing_records_means_nothing_certain():
 def test_one_group_without_limit_still_meets_the_other_one():
     """The law of the other group is known, and no share of two groups is worse than one half."""
     federation = smooth(5, "mean")
-    certificate = fp.certify(federation, score_range=(0, 1), unseen={"a": math.inf})
+    certificate = fp.theory.certify(federation, score_range=(0, 1), unseen={"a": math.inf})
     farthest = np.mean(
         [cell.values**2 for (_, group), cell in federation.cells.items() if group == "b"]
     )
@@ -356,28 +361,30 @@ def test_one_group_without_limit_still_meets_the_other_one():
 
 @pytest.mark.parametrize("score_range", [(1, 0), (0, 0), (0, math.inf), "ab", (0.3, 1)])
 def test_a_wrong_range_is_refused(score_range):
-    with pytest.raises(fp.OptionError):
-        fp.certify(smooth(5, "quantile"), score_range=score_range)
+    with pytest.raises(fp.errors.OptionError):
+        fp.theory.certify(smooth(5, "quantile"), score_range=score_range)
 
 
 @pytest.mark.parametrize("total", [-1, math.nan])
 def test_a_total_that_is_no_number_is_refused(total):
-    with pytest.raises(fp.OptionError):
-        fp.certify(smooth(5, "mean"), score_range=(0, 1), unseen={"a": 5}, unseen_total=total)
+    with pytest.raises(fp.errors.OptionError):
+        fp.theory.certify(
+            smooth(5, "mean"), score_range=(0, 1), unseen={"a": 5}, unseen_total=total
+        )
 
 
 @pytest.mark.parametrize("unseen", [{"a": -1}, {"a": math.nan}, {"A": 100}])
 def test_unseen_records_that_are_no_numbers_or_of_no_group_are_refused(unseen):
     """A misspelt group must not pass for a complete audit."""
-    with pytest.raises(fp.OptionError):
-        fp.certify(smooth(5, "quantile"), score_range=(0, 1), unseen=unseen)
+    with pytest.raises(fp.errors.OptionError):
+        fp.theory.certify(smooth(5, "quantile"), score_range=(0, 1), unseen=unseen)
 
 
 def test_unseen_records_leave_the_shares_of_the_groups_open():
     """A hundred more of one group would make the groups less even; there may also be none."""
     scores, labels = [0.0] * 50 + [1.0] * 50, ["a"] * 50 + ["b"] * 50
     federation = fp.Federation.from_scores(scores, groups=labels, silos=[1] * 100, levels=50)
-    outer = fp.certify(federation, score_range=(0, 1), unseen={"a": 100})
+    outer = fp.theory.certify(federation, score_range=(0, 1), unseen={"a": 100})
 
     assert fp.disparity(scores, sensitive_features=labels) in outer
     assert fp.disparity(scores + [0.0] * 100, sensitive_features=labels + ["a"] * 100) in outer

@@ -11,18 +11,9 @@ from hypothesis import strategies as st
 from tests.oracles.agreement import EPS, agrees_with, in_power
 from tests.strategies import cells, federations, half, methods, reach
 
-from fedparity import (
-    Cell,
-    Federation,
-    FederationError,
-    GroupError,
-    attribute,
-    decompose,
-    estimate,
-    influences,
-    local_audits,
-    pairs,
-)
+from fedparity import Cell, Federation
+from fedparity.errors import FederationError, GroupError
+from fedparity.theory import attribute, decompose, estimate, influences, local_audits, pairs
 
 
 def slivers(federation, method):

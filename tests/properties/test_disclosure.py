@@ -106,7 +106,7 @@ def sorted_records(draw):
 def told_mean_square(records, score_range, levels, rounding):
     """The bin means and the mean square as they are sent, and the latter before it is rounded."""
     law = fp.Law.from_scores(records)
-    means = fp.bin_means(law, levels)
+    means = fp.theory.bin_means(law, levels)
     values = round_values(means, score_range, rounding)
     between = np.repeat(records, levels) - np.repeat(values, records.size)
     exact = float(np.mean(between**2))
@@ -180,7 +180,7 @@ def test_a_small_cell_is_withheld_whether_or_not_a_total_is_public(records, rule
 def test_every_tail_of_a_released_sketch_holds_five_records(records, levels, seed):
     scores = np.random.default_rng(seed).permutation(records) / records
     k = allowed_levels(records, levels, Disclosure())
-    values = fp.quantile_values(fp.Law.from_scores(scores), k)
+    values = fp.theory.quantile_values(fp.Law.from_scores(scores), k)
 
     assert np.count_nonzero(scores <= values[0]) >= 5
     assert np.count_nonzero(scores >= values[-1]) >= 5
@@ -194,7 +194,7 @@ def test_tails_of_weighted_quantiles_hold_five_records_when_no_weight_is_large(r
     effective = {"a": weights.sum() / weights.max()}
     k = decide({"a": records}, levels=99, disclosure=Disclosure(), effective=effective)["a"].levels
     if k:
-        values = fp.quantile_values(fp.Law.from_scores(scores, weights), k)
+        values = fp.theory.quantile_values(fp.Law.from_scores(scores, weights), k)
 
         assert np.count_nonzero(scores <= values[0]) >= 5
         assert np.count_nonzero(scores >= values[-1]) >= 5
@@ -207,7 +207,7 @@ def digest(values):
 def release(scores):
     """What a silo would send for one group, rules and all."""
     k = decide({"a": len(scores)}, levels=50, disclosure=Disclosure())["a"].levels
-    values = fp.quantile_values(fp.Law.from_scores(scores), k)
+    values = fp.theory.quantile_values(fp.Law.from_scores(scores), k)
     return round_values(values, (0.0, 1.0), 0.001).tolist()
 
 
@@ -222,5 +222,5 @@ def test_two_releases_tell_where_a_record_is_and_the_ledger_allows_only_one(secr
     test_ledger.record(ledger, "plan", "north", digest(before))
 
     assert abs(guess - secret) < 0.02
-    with pytest.raises(fp.LedgerError, match="north"):
+    with pytest.raises(fp.errors.LedgerError, match="north"):
         test_ledger.record(ledger, "plan", "north", digest(after))

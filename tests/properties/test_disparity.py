@@ -18,15 +18,8 @@ from tests.strategies import (
     weights,
 )
 
-from fedparity import (
-    Law,
-    Weights,
-    bin_averaged_disparity,
-    disparity,
-    heterogeneity,
-    mixture,
-    wasserstein,
-)
+from fedparity import Law, Weights, disparity, heterogeneity, wasserstein
+from fedparity.theory import bin_averaged_disparity, mixture
 
 groups_of_laws = weighted_laws(counted_laws(max_size=6))
 exact_laws = st.lists(quarters, min_size=1, max_size=8).map(Law.from_scores)

@@ -25,15 +25,11 @@ from tests.strategies import (
     whole_masses,
 )
 
-from fedparity import (
-    Cell,
-    Federation,
-    Method,
+from fedparity import Cell, Federation, Method, disparity, heterogeneity
+from fedparity.theory import (
     attribute,
     decompose,
-    disparity,
     estimate,
-    heterogeneity,
     influences,
     local_audits,
     mixtures,

@@ -76,4 +76,4 @@ def test_an_honest_release_is_accepted():
             records, plan=plan, silo="s", effort=Effort(memory=1000, resolution=64)
         )
 
-        fp.check_message(plan, fp.SiloSketch.from_bytes(release.sketch.to_bytes()))
+        fp.documents.check_message(plan, fp.SiloSketch.from_bytes(release.sketch.to_bytes()))

@@ -21,7 +21,8 @@ from tests.strategies import (
     weighted_scores,
 )
 
-from fedparity import Law, Weights, mixture
+from fedparity import Law, Weights
+from fedparity.theory import mixture
 
 levels = st.one_of(
     st.floats(min_value=0, max_value=1, exclude_min=True),

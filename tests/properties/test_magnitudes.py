@@ -28,24 +28,26 @@ from fedparity import (
     Federation,
     InputError,
     Law,
-    MagnitudeError,
     Method,
     Weights,
+    disparity,
+    heterogeneity,
+    wasserstein,
+)
+from fedparity.errors import MagnitudeError
+from fedparity.theory import (
     attribute,
     bin_averaged_disparity,
     bin_means,
     cramer,
     cramer_power,
     decompose,
-    disparity,
     estimate,
-    heterogeneity,
     influences,
     linear_disparity,
     local_audits,
     pairs,
     riemann_disparity,
-    wasserstein,
     wasserstein_power,
 )
 

@@ -90,7 +90,8 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
     parts = {**reader.parts(found), **reader.terms(found)}
 
     whole, terms, split = (
-        measure(federation, method) for measure in (fp.estimate, fp.decompose, fp.attribute)
+        measure(federation, method)
+        for measure in (fp.theory.estimate, fp.theory.decompose, fp.theory.attribute)
     )
     expected = {
         "v_mix": terms.v_mix,
@@ -104,7 +105,7 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
         whole.heterogeneity, **near
     )
     assert {name: parts[name][0] for name in expected} == pytest.approx(expected, **near)
-    local = [each.disparity for each in fp.local_audits(federation, method)]
+    local = [each.disparity for each in fp.theory.local_audits(federation, method)]
     assert reader.local(found.cells)[0].tolist() == pytest.approx(local, **near)
 
 
@@ -133,7 +134,7 @@ def test_histograms_on_points_are_measured_like_the_records_themselves(held, ord
 
     found = reader.measures(reader.read(histograms.masses[None]))
     federation = histograms.federation()
-    whole = fp.estimate(federation, method)
+    whole = fp.theory.estimate(federation, method)
 
     near = {"rel": 1e-9, "abs": 1e-12}
     exact = fp.disparity(scores, sensitive_features=labels, order=order)
@@ -142,9 +143,9 @@ def test_histograms_on_points_are_measured_like_the_records_themselves(held, ord
     assert whole.disparity == pytest.approx(exact, **near)
     assert found["heterogeneity"][0] == pytest.approx(spread, **near)
     assert whole.heterogeneity == pytest.approx(spread, **near)
-    distances = [pair.wasserstein**order for pair in fp.pairs(federation, method)]
+    distances = [pair.wasserstein**order for pair in fp.theory.pairs(federation, method)]
     assert found["pairs"][0].tolist() == pytest.approx(distances, **near)
-    parts = fp.attribute(federation, method)
+    parts = fp.theory.attribute(federation, method)
     assert found["selection"][0] == pytest.approx(parts.selection, **near)
     for silo in range(held.shape[0]):
         own = silos == silo
@@ -168,5 +169,5 @@ def test_trimmed_disparities_of_points_are_exact(held, trim):
 
     found = reader.disparity(histograms.masses.sum(axis=0)[None])[0]
 
-    expected = fp.estimate(histograms.federation(), method).disparity
+    expected = fp.theory.estimate(histograms.federation(), method).disparity
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)

@@ -137,7 +137,7 @@ def valid_case(number):
         text = some_plan(draw)
         try:
             plan = fp.Plan.from_toml(text)
-        except fp.PlanError:  # a level too many for the groups, an epsilon without bins, …
+        except fp.errors.PlanError:  # a level too many for the groups, an epsilon without bins, …
             continue
         named = tuple(draw.sample(RULES, draw.choice([0, 0, 0, 1, 3])))
         return plan, text, policy_text, named
@@ -159,7 +159,7 @@ def test_no_plan_is_obeyed_that_the_policy_forbids():
                 policy=policy_from_toml(policy_text),
                 allow_weaker=named,
             )
-        except fp.RuleError as error:
+        except fp.errors.RuleError as error:
             allowed = False
             assert all(rule in error.message for rule in broken - set(named))  # noqa: PT017
         else:
@@ -323,7 +323,7 @@ def test_no_sequence_of_plans_releases_a_second_view_without_a_reason(tmp_path, 
             try:
                 with permit.commit(new["content"], f"message {new['content']}"):
                     pass
-            except fp.DisclosureError:
+            except fp.errors.DisclosureError:
                 found = "refused"
             else:
                 grown = len(ledger.entries()) - before

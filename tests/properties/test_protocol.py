@@ -19,9 +19,11 @@ from tests.protocol_strategies import documents, finite, messages, plans
 from tests.strategies import half
 from tests.tiers import count, examples
 
-from fedparity import MessageError, Plan, SiloSketch, SketchedCell, check_message, check_plan
+from fedparity import Plan, SiloSketch
+from fedparity.documents import SketchedCell, check_message, check_plan
 from fedparity.documents.json_text import canonical_bytes, decode_object, number_text
 from fedparity.documents.signing import generate_key, public_text, sign
+from fedparity.errors import MessageError
 
 any_bits = st.integers(0, 2**64 - 1).map(
     lambda bits: struct.unpack("<d", bits.to_bytes(8, "little"))[0]

@@ -189,7 +189,7 @@ def test_estimates_are_those_of_the_audit(estimator, kind):
     federation = replace(federation, score_range=(0.0, 1.0))
     method = fp.Method(estimator=estimator)
     found = magnitudes(federation, method, score_range=(0, 1))
-    pairs = {pair.groups: pair for pair in fp.pairs(federation, method)}
+    pairs = {pair.groups: pair for pair in fp.theory.pairs(federation, method)}
 
     assert found.points.value**2 == pytest.approx(
         estimate(federation, method).disparity, rel=1e-12

@@ -47,7 +47,9 @@ def test_fewer_vectors_than_the_threshold_open_nothing(uploads):
     vectors = dict(list(some_vectors(plan).items())[:uploads])
     rounds = Rounds(plan).share().mask_all(vectors)
 
-    with pytest.raises(fp.MessageError, match=f"{uploads} masked vectors came, but 3 are needed"):
+    with pytest.raises(
+        fp.errors.MessageError, match=f"{uploads} masked vectors came, but 3 are needed"
+    ):
         rounds.request()
 
 
@@ -57,7 +59,7 @@ def test_fewer_answers_than_the_threshold_open_nothing(answers):
     plan = secure_plan(4)
     rounds = answered(plan, some_vectors(plan), plan.silos[:answers])
 
-    with pytest.raises(fp.MessageError, match="nothing at all can be learned"):
+    with pytest.raises(fp.errors.MessageError, match="nothing at all can be learned"):
         open_sum(plan, rounds.inbox)
 
 

@@ -20,16 +20,13 @@ from tests.strategies import (
     weighted_scores,
 )
 
-from fedparity import (
-    Cell,
-    Law,
+from fedparity import Cell, Law, disparity, wasserstein
+from fedparity.theory import (
     bin_averaged_disparity,
     bin_means,
-    disparity,
     quantile_values,
     riemann_disparity,
     step_law,
-    wasserstein,
 )
 
 many_levels = st.integers(1, 40)

@@ -25,7 +25,9 @@ def margins(silos, groups, number=5):
 def test_silos_of_the_baseline_are_uniform(population):
     """The paper draws them with equal chances and does not make them equal."""
     scores, groups = population
-    sizes = margins(fp.allocate(scores, silos=5, groups=groups, seed=0).silos, groups).sum(axis=0)
+    sizes = margins(fp.theory.allocate(scores, silos=5, groups=groups, seed=0).silos, groups).sum(
+        axis=0
+    )
 
     assert len(set(sizes.tolist())) > 1
     assert np.abs(sizes - 1000).max() < 4 * np.sqrt(5000 * 0.2 * 0.8)
@@ -34,7 +36,7 @@ def test_silos_of_the_baseline_are_uniform(population):
 def test_random_silos_have_nothing_to_do_with_scores(population):
     """Over many seeds both correlations are centred at 0 with variance 1/(n - 1)."""
     scores, groups = population
-    made = [fp.allocate(scores, silos=5, groups=groups, seed=(1, i)) for i in range(100)]
+    made = [fp.theory.allocate(scores, silos=5, groups=groups, seed=(1, i)) for i in range(100)]
     for each in ("pearson", "spearman"):
         scaled = np.array([getattr(one, each) for one in made]) * np.sqrt(scores.size - 1)
 
@@ -46,7 +48,7 @@ def test_random_silos_have_nothing_to_do_with_scores(population):
 def test_positive_sorts_every_group_upwards_and_negative_one_of_them_downwards(population, cut):
     scores, groups = population
     for regime, signs in (("positive", (1, 1)), ("negative", (1, -1))):
-        made = fp.allocate(scores, silos=5, regime=regime, groups=groups, cut=cut, seed=2)
+        made = fp.theory.allocate(scores, silos=5, regime=regime, groups=groups, cut=cut, seed=2)
         for group, sign in zip("ab", signs, strict=True):
             own = groups == group
 
@@ -55,7 +57,7 @@ def test_positive_sorts_every_group_upwards_and_negative_one_of_them_downwards(p
 
 def test_the_group_that_negative_flips_can_be_named(population):
     scores, groups = population
-    made = fp.allocate(scores, silos=5, regime="negative", groups=groups, flipped="a")
+    made = fp.theory.allocate(scores, silos=5, regime="negative", groups=groups, flipped="a")
 
     for group, sign in (("a", -1), ("b", 1)):
         own = groups == group
@@ -66,7 +68,7 @@ def test_the_group_that_negative_flips_can_be_named(population):
 def test_realised_correlations_are_those_of_scores_and_silos(population):
     """Against NumPy's own, and the paper's copula: Spearman's of a Gaussian pair is 6/π asin(ρ/2)."""
     scores, _ = population
-    made = fp.allocate(scores, silos=1000, regime="positive", rho=0.6, cut="margins")
+    made = fp.theory.allocate(scores, silos=1000, regime="positive", rho=0.6, cut="margins")
 
     assert made.pearson == pytest.approx(np.corrcoef(scores, made.silos)[0, 1])
     assert made.spearman == pytest.approx(6 / np.pi * np.arcsin(0.3), abs=0.03)
@@ -74,7 +76,7 @@ def test_realised_correlations_are_those_of_scores_and_silos(population):
 
 def test_without_strength_selection_is_independence(population):
     scores, groups = population
-    made = fp.allocate(scores, silos=5, regime="positive", rho=0, groups=groups)
+    made = fp.theory.allocate(scores, silos=5, regime="positive", rho=0, groups=groups)
 
     assert abs(made.spearman) < 4 / np.sqrt(scores.size)
 
@@ -82,10 +84,11 @@ def test_without_strength_selection_is_independence(population):
 def test_paper_cut_moves_the_margins_and_the_other_keeps_them(population):
     """Group b is high, so the paper's cut puts more of it into the last silo than the baseline."""
     scores, groups = population
-    before = margins(fp.allocate(scores, silos=5, groups=groups).silos, groups)
+    before = margins(fp.theory.allocate(scores, silos=5, groups=groups).silos, groups)
     by_paper, kept = (
         margins(
-            fp.allocate(scores, silos=5, regime="positive", groups=groups, cut=cut).silos, groups
+            fp.theory.allocate(scores, silos=5, regime="positive", groups=groups, cut=cut).silos,
+            groups,
         )
         for cut in ("paper", "margins")
     )
@@ -110,7 +113,7 @@ def test_paper_cut_agrees_with_cutting_the_uniform_variable(population):
         shares = np.cumsum(np.bincount(baseline[own], minlength=5)) / own.sum()
         expected[own] = np.searchsorted(shares, 1 - uniform[own] if group == "b" else uniform[own])
 
-    made = fp.allocate(scores, silos=5, regime="negative", groups=groups, seed=9)
+    made = fp.theory.allocate(scores, silos=5, regime="negative", groups=groups, seed=9)
 
     assert np.count_nonzero(made.silos != expected) <= 1
 
@@ -121,7 +124,7 @@ def test_equal_scores_are_ranked_at_random():
     Two halves of a Gaussian pair with correlation ρ agree with probability 1/2 + asin(ρ)/π.
     """
     scores = np.repeat([1.0, 2.0], 2000)
-    made = fp.allocate(scores, silos=2, regime="positive", rho=0.95, seed=3)
+    made = fp.theory.allocate(scores, silos=2, regime="positive", rho=0.95, seed=3)
 
     assert abs(np.corrcoef(np.arange(2000), made.silos[:2000])[0, 1]) < 0.1
     assert made.pearson == pytest.approx(2 / np.pi * np.arcsin(0.95), abs=0.04)
@@ -131,7 +134,7 @@ def test_equal_scores_are_ranked_at_random():
 def test_equal_seeds_give_equal_silos_and_others_do_not(population, regime):
     scores, groups = population
     first, again, other = (
-        fp.allocate(scores, silos=5, regime=regime, groups=groups, seed=seed).silos
+        fp.theory.allocate(scores, silos=5, regime=regime, groups=groups, seed=seed).silos
         for seed in (5, 5, 6)
     )
 
@@ -140,14 +143,14 @@ def test_equal_seeds_give_equal_silos_and_others_do_not(population, regime):
 
 
 def test_names_sort_like_their_numbers():
-    made = fp.allocate(np.arange(500.0), silos=12)
+    made = fp.theory.allocate(np.arange(500.0), silos=12)
 
     assert max(made.names.tolist()) == "silo 12"
     assert made.names[0] == f"silo {made.silos[0] + 1:02}"
 
 
 def test_correlations_of_a_constant_are_undefined():
-    made = fp.allocate([0.5, 0.5], silos=3, seed=0)
+    made = fp.theory.allocate([0.5, 0.5], silos=3, seed=0)
 
     assert (made.pearson, made.spearman) == (None, None)
 
@@ -157,7 +160,7 @@ def test_correlations_agree_with_scipy():
     for scale in (1e-170, 1.0, 1e130):
         x, y = random.integers(0, 6, 200) * scale, random.integers(0, 4, 200)
 
-        made = fp.Allocation(silos=y, number=4, scores=x)
+        made = fp.theory.Allocation(silos=y, number=4, scores=x)
 
         assert made.spearman == pytest.approx(stats.spearmanr(x, y).statistic)
         assert made.pearson == pytest.approx(stats.pearsonr(x / scale, y).statistic)
@@ -184,4 +187,4 @@ def test_correlations_agree_with_scipy():
 )
 def test_options_out_of_range_are_refused_by_name(options, words):
     with pytest.raises(fp.InputError, match=words):
-        fp.allocate([0.1, 0.2, 0.3], **({"silos": 2} | options))
+        fp.theory.allocate([0.1, 0.2, 0.3], **({"silos": 2} | options))

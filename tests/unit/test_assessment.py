@@ -31,12 +31,12 @@ def found():
 
 def assessed(interval, certificate, *, outer=None, value=0.02):
     outer = outer or certificate
-    return fp.DisparityAssessment(
+    return fp.theory.DisparityAssessment(
         value=value,
         corrected=value,
-        interval=fp.Interval(*interval),
-        certificate=fp.Certificate(lower=certificate[0], upper=certificate[1]),
-        outer=fp.Certificate(lower=outer[0], upper=outer[1]),
+        interval=fp.theory.Interval(*interval),
+        certificate=fp.theory.Certificate(lower=certificate[0], upper=certificate[1]),
+        outer=fp.theory.Certificate(lower=outer[0], upper=outer[1]),
         p_value=0.5,
         null=(),
     )
@@ -82,7 +82,7 @@ def test_the_three_errors_contain_the_estimate(found):
 
 def test_every_part_has_an_interval(found):
     """Each holds what it is the interval of; the terms of the decomposition have none."""
-    parts = fp.attribute(federation(0))
+    parts = fp.theory.attribute(federation(0))
     for name, (lower, upper) in found.attribution.items():
         assert lower < getattr(parts, name) < upper
     lengths = [found.heterogeneity, *found.pairs, *found.local.values()]
@@ -154,13 +154,13 @@ def test_a_corrected_value_is_nearer_to_nothing_when_there_is_nothing():
 
 @pytest.mark.parametrize("confidence", [0, 1, 1.5, math.nan, "95%"])
 def test_a_wrong_confidence_is_refused(confidence):
-    with pytest.raises(fp.OptionError):
+    with pytest.raises(fp.errors.OptionError):
         fp.assess(federation(0), score_range=(0, 1), confidence=confidence)
 
 
 @pytest.mark.parametrize("redraws", [0, 19, 2.5, True])
 def test_too_few_redraws_are_refused(redraws):
-    with pytest.raises(fp.OptionError):
+    with pytest.raises(fp.errors.OptionError):
         fp.assess(federation(0), score_range=(0, 1), redraws=redraws)
 
 
@@ -189,7 +189,7 @@ def simulated(gap, truth, federations=100):
     covered, p_values = 0, []
     for seed in range(federations):
         sketches = federation(seed, gap=gap, size=1200)
-        value = fp.estimate(sketches).disparity
+        value = fp.theory.estimate(sketches).disparity
         draws = bootstrap(sketches, redraws=120, seed=seed, details=False)["disparity"]
         interval = interval_of_length(
             value,

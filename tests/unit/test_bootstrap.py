@@ -37,8 +37,8 @@ def test_redraws_scatter_around_the_measures_themselves(kind, order):
     federation = beta_federation(1, kind=kind)
     method = fp.Method(order=order)
     draws = bootstrap(federation, method, redraws=20, seed=0)
-    found, parts = fp.estimate(federation, method), fp.attribute(federation, method)
-    (pair,) = fp.pairs(federation, method)
+    found, parts = fp.theory.estimate(federation, method), fp.theory.attribute(federation, method)
+    (pair,) = fp.theory.pairs(federation, method)
     rel = 0.01 if kind == "quantile" else 0.002
 
     assert draws["disparity"].base == pytest.approx(found.disparity, rel=rel)
@@ -56,7 +56,7 @@ def test_redraws_of_counts_scatter_around_the_exact_measures():
     silos = random.integers(0, 4, 4000)
     federation = fp.Federation.from_scores(scores, groups=groups, silos=silos)
     draws = bootstrap(federation, redraws=20, seed=0)
-    parts = fp.attribute(federation)
+    parts = fp.theory.attribute(federation)
 
     assert federation.kind == "counts"
     assert draws["disparity"].base == pytest.approx(
@@ -72,7 +72,7 @@ def test_redraws_of_counts_scatter_around_the_exact_measures():
 @pytest.mark.parametrize("kind", ["quantile", "mean"])
 def test_redraws_scatter_as_much_as_samples_do(kind):
     """The standard deviation over redraws of one sample is that over fresh samples."""
-    samples = [fp.estimate(beta_federation(s, kind=kind)).disparity for s in range(150)]
+    samples = [fp.theory.estimate(beta_federation(s, kind=kind)).disparity for s in range(150)]
     redrawn = [
         bootstrap(beta_federation(s, kind=kind), redraws=100, seed=s, details=False)[
             "disparity"
@@ -84,7 +84,7 @@ def test_redraws_scatter_as_much_as_samples_do(kind):
 
 
 def test_the_null_has_the_mean_of_what_samples_without_disparity_show():
-    samples = [fp.estimate(beta_federation(s, gap=0.0)).disparity for s in range(300)]
+    samples = [fp.theory.estimate(beta_federation(s, gap=0.0)).disparity for s in range(300)]
     nulls = [
         bootstrap(beta_federation(s, gap=0.0), redraws=60, seed=s, details=False)[
             "disparity"

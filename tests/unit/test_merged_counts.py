@@ -61,10 +61,10 @@ def test_what_counts_do_not_tell_is_no_disparity():
     known = cell(POINTS, [90, 70, 50, 40, 30, 25, 20, 15, 12, 11], np.zeros(10))
     unknown = cell([5.5], [16], [4.5])
     whole = fp.Federation.from_cells({("s", "a"): known, ("s", "b"): unknown})
-    laws = fp.mixtures(whole)
+    laws = fp.theory.mixtures(whole)
 
     assert laws["b"].mean == pytest.approx(laws["a"].mean, abs=1e-6)
-    assert fp.estimate(whole).disparity == pytest.approx(0.0, abs=1e-9)
+    assert fp.theory.estimate(whole).disparity == pytest.approx(0.0, abs=1e-9)
 
 
 def test_exact_counts_stay_as_they_are():

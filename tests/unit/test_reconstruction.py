@@ -92,7 +92,7 @@ def test_the_laws_of_many_records_are_found_from_few_bins():
         scores = np.sort(np.random.default_rng(1).beta(*shape, 100_000))
         cell = fp.Cell.from_scores(scores, levels=20, kind="mean")
         whole = fp.Federation.from_cells({(0, "a"): cell, (0, "b"): cell}, score_range=(0, 1))
-        law, steps = (fp.mixtures(whole, reconstruct=way)["a"] for way in (True, False))
+        law, steps = (fp.theory.mixtures(whole, reconstruct=way)["a"] for way in (True, False))
         error, rough = (np.mean((each.quantile(levels) - scores) ** 2) for each in (law, steps))
 
         assert error < rough / 10
@@ -106,7 +106,7 @@ def test_a_mean_square_of_zero_leaves_atoms():
     cell = fp.Cell.from_scores([0.1, 0.4, 0.7], levels=3, kind="mean")
     whole = fp.Federation.from_cells({(0, "a"): cell, (0, "b"): cell})
 
-    assert set(np.round(fp.mixtures(whole)["a"].atoms, 12)) == {0.1, 0.4, 0.7}
+    assert set(np.round(fp.theory.mixtures(whole)["a"].atoms, 12)) == {0.1, 0.4, 0.7}
 
 
 def test_tied_means_are_atoms_unless_rounding_tied_them():

@@ -473,7 +473,7 @@ def test_reports_are_plain_json_with_every_field():
 
 @pytest.mark.parametrize("call", BAD_OPTIONS.values(), ids=BAD_OPTIONS.keys())
 def test_options_out_of_their_range_are_refused_with_a_fix(call, federation):
-    with pytest.raises(fp.OptionError) as caught:
+    with pytest.raises(fp.errors.OptionError) as caught:
         call(federation)
 
     assert caught.value.fix

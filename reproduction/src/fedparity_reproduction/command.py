@@ -280,7 +280,7 @@ def check(names: tuple[str, ...], data: Path | None, *, as_json: bool) -> None:
             )
     unknown = [entry["name"] for entry in found if not entry["known"]]
     if unknown:
-        raise fp.TableError(
+        raise fp.errors.TableError(
             f"read from a file with unknown bytes: {', '.join(unknown)}.",
             fix="run `fedparity-reproduce fetch` into an empty folder, and name it with --data.",
         )

@@ -35,7 +35,7 @@ def draw_laws(dataset: Dataset, *, span: tuple[float, float], whole: bool = Fals
     laws = {name: fp.Law.from_scores(scores) for name, scores in samples.items()}
     shares = fp.Weights({name: scores.size for name, scores in samples.items()})
     shown = [*zip(laws.items(), GROUPS, strict=True)]
-    center = fp.barycenter(laws, shares)
+    center = fp.theory.barycenter(laws, shares)
     for (name, law), look in (*shown, (("Wasserstein barycenter", center), CENTER)):
         levels, atoms = _steps(law)
         middle.plot(atoms, levels, label=name, **look)

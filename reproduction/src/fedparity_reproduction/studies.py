@@ -45,7 +45,7 @@ class Study:
     seed: int = 0
 
     def seed_of(self, silos: int, replicate: int) -> tuple[int, ...]:
-        """Return the seed of one allocation, for :func:`fedparity.allocate`.
+        """Return the seed of one allocation, for :func:`fedparity.theory.allocate`.
 
         The regimes share it: then they share the baseline and the noise, as in the paper, and
         differ by the selection alone.
@@ -173,7 +173,7 @@ def _allocations(
     data = study.dataset
 
     def one(regime: str, silos: int, replicate: int) -> tuple[FloatArray, float]:
-        made = fp.allocate(
+        made = fp.theory.allocate(
             data.scores,
             silos=silos,
             regime=regime,  # type: ignore[arg-type]

@@ -90,7 +90,9 @@ class Drawn(NamedTuple):
         """Return the silo of each record, in order of score."""
         data = self.dataset
         options: Any = {"regime": regime, "rho": rho, "groups": data.codes, "seed": seed}
-        allocated: IntArray = fp.allocate(data.scores, silos=SILOS, **options).silos[self.order]
+        allocated: IntArray = fp.theory.allocate(data.scores, silos=SILOS, **options).silos[
+            self.order
+        ]
         return allocated
 
 
@@ -166,8 +168,8 @@ def _measures(first: FloatArray, second: FloatArray) -> tuple[float, ...]:
         return (first.size, second.size, *(np.nan,) * 5)
     laws = fp.Law.from_sorted(first), fp.Law.from_sorted(second)
     share = first.size / (first.size + second.size)
-    squared = fp.wasserstein_power(*laws)
-    heterogeneity = share * (1 - share) * fp.cramer_power(*laws)
+    squared = fp.theory.wasserstein_power(*laws)
+    heterogeneity = share * (1 - share) * fp.theory.cramer_power(*laws)
     length = max(first[-1], second[-1]) - min(first[0], second[0])
     return (
         first.size,

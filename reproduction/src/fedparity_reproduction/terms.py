@@ -124,8 +124,8 @@ def _terms(cells: Mapping[tuple[int, bool], fp.Cell]) -> FloatArray:
     """Return V_mix, V_bar, R, G₂, selection and within of cells, by the paper's estimator."""
     federation = fp.Federation.from_cells(cells)
     method = fp.Method(estimator="grid")
-    terms, parts = fp.decompose(federation, method), fp.attribute(federation, method)
-    if not isinstance(terms, fp.Decomposition):
+    terms, parts = fp.theory.decompose(federation, method), fp.theory.attribute(federation, method)
+    if not isinstance(terms, fp.theory.Decomposition):
         raise TypeError  # order 2 has no other terms
     return np.array(
         [

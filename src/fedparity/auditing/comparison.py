@@ -157,7 +157,7 @@ class Sizes:
         unseen: Mapping[Group, float] | None = None,
         unseen_total: float | None = None,
     ) -> Sizes:
-        """Return them for a federation; options are those of :func:`fedparity.certify`."""
+        """Return them for a federation; options are those of :func:`fedparity.theory.certify`."""
         found = magnitudes(
             federation, method, score_range=score_range, unseen=unseen, unseen_total=unseen_total
         )

@@ -31,7 +31,7 @@ class Decomposition:
 
     They cannot see which silo is which across groups: relabelling the silos of one group
     leaves all three unchanged. So they do not tell selection from disparity inside silos;
-    :func:`fedparity.attribute` does.
+    :func:`fedparity.theory.attribute` does.
     """
 
     v_mix: float

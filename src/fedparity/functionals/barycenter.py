@@ -26,7 +26,7 @@ def barycenter(laws: Mapping[Group, Law], weights: Weights, *, order: int = 2) -
     .. math:: Q_{\nu^*}(u) = \sum_s \alpha_s Q_s(u),
 
     for ``order=1`` a weighted median of the :math:`Q_s(u)`, here the lower one. It averages
-    *horizontally*; :func:`fedparity.mixture` averages vertically.
+    *horizontally*; :func:`fedparity.theory.mixture` averages vertically.
 
     Raises
     ------

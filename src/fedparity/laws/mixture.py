@@ -20,7 +20,7 @@ def mixture(laws: Mapping[Group, Law], weights: Weights) -> Law:
 
     .. math:: F_{\nu^\times}(x) = \sum_s \alpha_s F_s(x).
 
-    It averages *vertically*; :func:`fedparity.barycenter` averages horizontally.
+    It averages *vertically*; :func:`fedparity.theory.barycenter` averages horizontally.
 
     Raises
     ------

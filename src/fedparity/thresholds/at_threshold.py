@@ -196,7 +196,7 @@ def at_threshold(
     favorable : "above" or "below"
         Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
-        At most so many further records exist; see :func:`fedparity.certify`.
+        At most so many further records exist; see :func:`fedparity.theory.certify`.
     confidence : float in (0, 1), default 0.95
         Of all intervals.
 

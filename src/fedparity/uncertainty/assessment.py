@@ -290,7 +290,7 @@ def assess(
     confidence : float
         Confidence level of the intervals.
     unseen, unseen_total
-        At most so many further records exist; see :func:`fedparity.certify`.
+        At most so many further records exist; see :func:`fedparity.theory.certify`.
     redraws : int, optional
         Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
         redrawn as wholes (:mod:`fedparity.uncertainty.bootstrap`), and a warning says so.

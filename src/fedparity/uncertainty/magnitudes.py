@@ -149,12 +149,12 @@ def magnitudes(
     Parameters
     ----------
     score_range, unseen, unseen_total
-        As in :func:`fedparity.certify`.
+        As in :func:`fedparity.theory.certify`.
 
     Raises
     ------
     OptionError
-        As in :func:`fedparity.certify`.
+        As in :func:`fedparity.theory.certify`.
 
     Examples
     --------

@@ -2,7 +2,7 @@ r"""How far the estimated disparity may be from the true one, order 2, every con
 
 Three bounds of :math:`|\hat G_{k,2} - G_2|`, from the most general to the tightest:
 :func:`master_bound` propagates given errors of knots and shares, :func:`likely_master_bound`
-takes these errors from the numbers of records, and :func:`fedparity.pooled_bound` needs neither knots nor
+takes these errors from the numbers of records, and :func:`fedparity.theory.pooled_bound` needs neither knots nor
 the shares of silos. They speak of the truth behind the sample, so that densities have to be
 assumed.
 """

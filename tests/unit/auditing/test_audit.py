@@ -42,8 +42,8 @@ def test_without_rules_the_numbers_are_those_of_the_pooled_table(order, estimato
 
     result = audited(plan, (scores, groups, silos))
 
-    expected = fp.estimate(federation, method)
-    terms, parts = fp.decompose(federation, method), fp.attribute(federation, method)
+    expected = fp.theory.estimate(federation, method)
+    terms, parts = fp.theory.decompose(federation, method), fp.theory.attribute(federation, method)
     found = [
         result.disparity.value,
         result.heterogeneity.value,
@@ -66,9 +66,9 @@ def test_without_rules_the_numbers_are_those_of_the_pooled_table(order, estimato
         terms.upper,
         parts.selection,
         parts.within,
-        *(each.change for each in fp.influences(federation, method)),
-        *(pair.wasserstein for pair in fp.pairs(federation, method)),
-        *(local.disparity for local in fp.local_audits(federation, method)),
+        *(each.change for each in fp.theory.influences(federation, method)),
+        *(pair.wasserstein for pair in fp.theory.pairs(federation, method)),
+        *(local.disparity for local in fp.theory.local_audits(federation, method)),
     ]
     assert found == (wanted if sketch == "quantile" else pytest.approx(wanted, rel=1e-10))
     assert (result.decomposition.remainder is None) == (order == 1)
@@ -130,7 +130,7 @@ def test_a_message_that_does_not_answer_the_plan_is_refused_not_left_out():
 
 
 def test_no_message_at_all_is_refused():
-    with pytest.raises(fp.FederationError):
+    with pytest.raises(fp.errors.FederationError):
         audit(make_plan(), [])
 
 
@@ -139,7 +139,7 @@ def test_where_fewer_than_two_groups_were_released_it_is_refused_with_a_fix():
     scores = np.linspace(0, 1, 50)
     cells = [make_cell(plan, "A", scores), make_cell(plan, "B", scores[:5])]
 
-    with pytest.raises(fp.GroupError, match="no silo released group 'B'") as caught:
+    with pytest.raises(fp.errors.GroupError, match="no silo released group 'B'") as caught:
         audit(plan, [make_message(plan, "x", cells)])
 
     assert "'y'" in caught.value.message

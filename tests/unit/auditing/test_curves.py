@@ -24,7 +24,7 @@ def test_a_group_s_curve_is_the_quantile_function_of_its_mixture(sketch):
     """At every level but 0 it is inf{z : F(z) ≥ u} of the mixture; at 0 the smallest atom."""
     result = of_a_table(sketch=sketch, estimator="exact")
 
-    laws = fp.mixtures(result.sketches())
+    laws = fp.theory.mixtures(result.sketches())
     for curve in result.curves.groups:
         law = laws[curve.group]
         expected = [law.atoms[0], *law.quantile(np.array(result.curves.levels[1:]))]
@@ -38,7 +38,7 @@ def test_the_center_is_the_barycenter_of_the_mixtures(order):
     result = of_a_table(order=order)
 
     federation = result.sketches()
-    whole = fp.barycenter(fp.mixtures(federation), federation.weights, order=order)
+    whole = fp.theory.barycenter(fp.theory.mixtures(federation), federation.weights, order=order)
     levels = np.array(result.curves.levels[1:])
     assert whole.quantile(levels - 1e-9) == pytest.approx(result.curves.center[1:], abs=1e-15)
     assert whole.atoms[0] == pytest.approx(result.curves.center[0], abs=1e-15)

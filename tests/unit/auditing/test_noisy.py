@@ -160,7 +160,7 @@ def test_one_group_alone_is_refused():
     data = table()
     data["group"] = np.full(3000, "A")
 
-    with pytest.raises(fp.GroupError, match="no silo released group 'B'"):
+    with pytest.raises(fp.errors.GroupError, match="no silo released group 'B'"):
         audited(asked(), data)
 
 
@@ -210,7 +210,7 @@ def test_bounds_at_a_threshold_hold_for_the_raw_data():
 def test_too_few_redraws_are_refused(redraws):
     plan, data = asked(), table(600)
 
-    with pytest.raises(fp.OptionError, match="whole number of at least 20"):
+    with pytest.raises(fp.errors.OptionError, match="whole number of at least 20"):
         audited(plan, data, redraws=redraws)
 
 
@@ -273,7 +273,7 @@ def test_a_score_between_deciles_is_refused():
     data = deciles()
     data["score"][7] += 0.5
 
-    with pytest.raises(fp.ScoreError, match="points of the plan's grid"):
+    with pytest.raises(fp.errors.ScoreError, match="points of the plan's grid"):
         audited(asked_of_deciles(), data)
 
 
@@ -329,5 +329,7 @@ def test_progress_is_told_to_its_end():
 def test_too_few_redraws_are_refused_with_and_without_noise(privacy, redraws):
     plan = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), privacy=privacy)
 
-    with pytest.raises(fp.OptionError, match="redraws must be a whole number of at least 20"):
+    with pytest.raises(
+        fp.errors.OptionError, match="redraws must be a whole number of at least 20"
+    ):
         fp.simulate(table(600), silo="silo", plan=plan, redraws=redraws)

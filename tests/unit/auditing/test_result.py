@@ -189,7 +189,7 @@ def test_a_frame_has_one_row_per_silo(result, backend):
 
 
 def test_an_unknown_backend_is_refused(result):
-    with pytest.raises(fp.OptionError, match="backend"):
+    with pytest.raises(fp.errors.OptionError, match="backend"):
         result.to_frame("dask")
 
 
@@ -286,5 +286,5 @@ def test_rates_are_of_those_who_answered_and_say_what_holds_for_all(result):
     assert found.groups == answered.groups
     assert found.all == everyone.four_fifths == "undetermined"
     assert everyone.groups[0].rate.interval == (0.0, 1.0)
-    with pytest.raises(fp.OptionError, match="of"):
+    with pytest.raises(fp.errors.OptionError, match="of"):
         result.at_threshold(0.5, of="nobody")

@@ -75,7 +75,10 @@ def test_junk_is_read_one_file_at_a_time(folder, command, kind):
     junk = b"[" + b"0," * (SIZE // 2) + b"0]"
     if kind == "another plan":
         values = [0.5] * 250_000
-        cells = [fp.SketchedCell(group=g, count=10**9, values=values, mean_square=0) for g in "AB"]
+        cells = [
+            fp.documents.SketchedCell(group=g, count=10**9, values=values, mean_square=0)
+            for g in "AB"
+        ]
         sent = fp.SiloSketch(
             plan="sha256:" + 64 * "0", silo="x", kind="mean", cells=cells, software="x"
         )

@@ -61,7 +61,7 @@ def test_a_character_that_cannot_be_seen_is_refused_in_every_name(name):
 
     assert not is_name(name)
     for key, value in {"title": name, "groups": ("A", name), "silos": ("x", name)}.items():
-        with pytest.raises(fp.PlanError) as caught:
+        with pytest.raises(fp.errors.PlanError) as caught:
             fp.Plan(**{**given, key: value})
         assert "can be seen" in caught.value.message or key == "groups"
 

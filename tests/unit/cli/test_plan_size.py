@@ -5,9 +5,10 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from fedparity import detectable_disparity, plan_size
+from fedparity import plan_size
 from fedparity.cli.main import cli
 from fedparity.cli.planning_commands import plain
+from fedparity.planning import detectable_disparity
 
 QUICK = ("--replicates", "40")
 STATED = {"kind": "mean", "estimator": "exact", "replicates": 40}

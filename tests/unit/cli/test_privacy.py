@@ -30,7 +30,7 @@ def test_a_release_is_written_and_its_cost_entered(folder):
 
     assert done.exit_code == 0
     message = fp.SiloSketch.read(folder / "north.sketch.json")
-    fp.check_message(plan(privacy=NOISE), message)
+    fp.documents.check_message(plan(privacy=NOISE), message)
     entry = Ledger(folder / "ledger.jsonl").entries()[-1]
     assert (entry.epsilon, entry.message) == (NOISE["epsilon"], message.digest)
     assert "cost epsilon = 1; the plan's budget for all tables of north is 1" in " ".join(
@@ -150,7 +150,7 @@ def test_a_plan_with_noise_is_simulated(folder):
 def test_the_price_of_noise_is_planned_in_plain_words():
     asked = ("plan", "privacy", "--epsilon", "1", "--records", "5000", "--replicates", "20")
     shown, as_json = run(*asked), run(*asked, "--json")
-    found = fp.plan_privacy(epsilon=1.0, records=5000, replicates=20)
+    found = fp.planning.plan_privacy(epsilon=1.0, records=5000, replicates=20)
 
     assert json.loads(as_json.stdout) == json.loads(json.dumps(found.to_dict()))
     assert "5 silos, 2 groups of 5,000 records each" in " ".join(shown.stdout.split())

@@ -264,7 +264,7 @@ def _keys():
 @pytest.mark.usefixtures("_keys")
 def test_a_signed_message_is_accepted():
     assert sketch("--sign", "own.key").exit_code == 0
-    fp.check_message(fp.Plan.read("plan.toml"), fp.SiloSketch.read("north.sketch.json"))
+    fp.documents.check_message(fp.Plan.read("plan.toml"), fp.SiloSketch.read("north.sketch.json"))
 
 
 @pytest.mark.usefixtures("_keys")

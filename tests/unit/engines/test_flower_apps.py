@@ -57,7 +57,7 @@ class TappedGrid(LocalGrid):
 
 RAISED = {
     "an error of a library": RuntimeError(MARK),
-    "an error on purpose": fp.TableError(f"{MARK}.", fix=MARK),
+    "an error on purpose": fp.errors.TableError(f"{MARK}.", fix=MARK),
     "no memory": MemoryError(MARK),
     "an exit": SystemExit(MARK),
     "a panic": Panic(MARK),
@@ -112,7 +112,7 @@ def test_no_text_of_an_error_leaves_a_silo(mode, place, monkeypatch, tmp_path, c
         def raiser(*_, error=error, **__):
             raise error
 
-        with monkeypatch.context() as patch, pytest.raises(fp.MissingSiloError):  # noqa: PT012
+        with monkeypatch.context() as patch, pytest.raises(fp.errors.MissingSiloError):  # noqa: PT012
             patch.setattr(places[place], raiser)
             run.go()
 
@@ -166,7 +166,7 @@ def test_a_second_run_is_refused_and_with_again_it_is_the_first_one(privacy, tmp
 
     second = first.again()
     word = "answered before" if privacy is None else "no answer"
-    with pytest.raises(fp.MissingSiloError, match=rf"'aurora' \({word}\)"):
+    with pytest.raises(fp.errors.MissingSiloError, match=rf"'aurora' \({word}\)"):
         second.go()
     third = second.again(settings={silo: {"again": True} for silo in SILOS})
 
@@ -182,7 +182,7 @@ def test_another_plan_is_not_answered(tmp_path):
         settings={"dune": {"plan": some_plan(levels=4).digest, "data": str(tmp_path / "none")}},
     )
 
-    with pytest.raises(fp.MissingSiloError, match=r"'dune' \(plan not approved\)"):
+    with pytest.raises(fp.errors.MissingSiloError, match=r"'dune' \(plan not approved\)"):
         run.go()
 
 
@@ -232,7 +232,7 @@ def test_a_configuration_that_is_none_is_refused_before_anybody_is_asked(run, tm
     grid = LocalGrid({})
     grid.get_nodes = None  # whoever looks for nodes fails
 
-    with pytest.raises(fp.OptionError) as caught:
+    with pytest.raises(fp.errors.OptionError) as caught:
         run_server(auditor_app(some_plan()), grid, {"output": str(tmp_path / "out"), **run})
 
     assert caught.value.fix
@@ -266,7 +266,9 @@ def test_the_plan_may_be_given_by_its_file(tmp_path):
     grid = LocalGrid({})
     run = {"output": str(tmp_path / "out"), "wait": 0.0}
 
-    with pytest.raises(fp.MissingSiloError, match="0 of the 4 silos of the plan are connected"):
+    with pytest.raises(
+        fp.errors.MissingSiloError, match="0 of the 4 silos of the plan are connected"
+    ):
         run_server(auditor_app(tmp_path / "plan.toml"), grid, run)
 
 
@@ -308,7 +310,7 @@ def test_2630_answers_of_5000_silos_are_no_result(tmp_path, capsys):
     grid = UnserialisedGrid({number: (handler, {}) for number in range(5000)})
     run = {"output": str(tmp_path / "out"), "wait": 0.0, "time-limit": 1.0}
 
-    with pytest.raises(fp.MissingSiloError) as caught:
+    with pytest.raises(fp.errors.MissingSiloError) as caught:
         run_server(auditor_app(plan), grid, run)
 
     said = caught.value.message

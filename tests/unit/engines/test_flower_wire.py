@@ -77,7 +77,7 @@ BAD_REQUESTS = {
 
 @pytest.mark.parametrize("content", BAD_REQUESTS.values(), ids=BAD_REQUESTS.keys())
 def test_a_request_that_is_none_is_refused(content):
-    with pytest.raises(fp.DocumentError):
+    with pytest.raises(fp.errors.DocumentError):
         request_of(sent(content))
 
 
@@ -101,7 +101,7 @@ BAD_REPLIES = {
 
 @pytest.mark.parametrize("content", BAD_REPLIES.values(), ids=BAD_REPLIES.keys())
 def test_a_reply_that_is_none_is_refused_and_not_shown(content):
-    with pytest.raises(fp.MessageError) as caught:
+    with pytest.raises(fp.errors.MessageError) as caught:
         reply_of(sent(content))
 
     assert "SECRET" not in str(caught.value)
@@ -110,5 +110,5 @@ def test_a_reply_that_is_none_is_refused_and_not_shown(content):
 def test_an_error_of_flower_is_no_reply():
     asked = Message(request_content(Request(step="sketch", plan=PLAN)), 10, ACTION)
 
-    with pytest.raises(fp.MessageError):
+    with pytest.raises(fp.errors.MessageError):
         reply_of(Message(Error(code=2, reason="x"), reply_to=asked))

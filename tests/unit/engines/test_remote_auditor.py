@@ -130,7 +130,7 @@ def test_the_record_is_written_also_where_the_run_fails(messages, tmp_path):
     script = dict.fromkeys(all_send(messages), loses(Loss.SILENT))
     run = Run(tmp_path, script)
 
-    said = run.fails(fp.MissingSiloError)
+    said = run.fails(fp.errors.MissingSiloError)
 
     assert run.record["outcome"] == said
     assert [each["outcome"] for each in run.record["asked"]] == ["no answer in time"] * 4
@@ -154,7 +154,7 @@ def test_a_folder_of_an_earlier_run_is_refused_before_anybody_is_asked(name, mes
     run.folder.mkdir()
     (run.folder / name).touch()
 
-    with pytest.raises(fp.OutputError):
+    with pytest.raises(fp.errors.OutputError):
         run.go()
 
     assert not run.exchange.asked
@@ -165,7 +165,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anybody_is_asked(message
     (tmp_path / "out").touch()
     run = Run(tmp_path, all_send(messages))
 
-    with pytest.raises(fp.OutputError):
+    with pytest.raises(fp.errors.OutputError):
         run.go()
 
     assert not run.exchange.asked
@@ -174,7 +174,7 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anybody_is_asked(message
 def test_terms_that_do_not_fit_are_refused_before_anything_is_made(messages, tmp_path):
     run = Run(tmp_path, all_send(messages), quorum=5)
 
-    with pytest.raises(fp.OptionError):
+    with pytest.raises(fp.errors.OptionError):
         run.go()
 
     assert not run.exchange.asked
@@ -221,7 +221,7 @@ def test_one_below_the_quorum_is_an_error_with_all_reasons(lost, quorum, message
     for member in list(script)[:lost]:
         script[member] = loses(Loss.UNREACHABLE)
 
-    said = Run(tmp_path, script, quorum=quorum).fails(fp.MissingSiloError)
+    said = Run(tmp_path, script, quorum=quorum).fails(fp.errors.MissingSiloError)
 
     assert f"{4 - lost} of the 4 silos of the plan answered, and the quorum is {quorum}" in said
     for silo in SILOS[:lost]:
@@ -237,7 +237,7 @@ def test_reasons_of_many_nodes_without_a_name_are_counted_once(tmp_path):
     script = dict.fromkeys(silo_members(*silos), loses(Loss.SILENT))
     script |= dict.fromkeys(list(script)[:10], loses(Loss.CRASHED))
 
-    said = Run(tmp_path, script, plan=plan).fails(fp.MissingSiloError)
+    said = Run(tmp_path, script, plan=plan).fails(fp.errors.MissingSiloError)
 
     assert "0 of the 40 silos" in said
     assert "10 × its process failed, 30 × no answer in time" in said
@@ -262,7 +262,7 @@ def test_two_nodes_of_one_name_are_refused_before_anybody_is_asked(messages, tmp
     script = all_send(messages, registered=True)
     run = Run(tmp_path, script | {Member("77", "cedar"): sends("cedar", messages["cedar"])})
 
-    assert "two nodes answer as silo 'cedar'" in run.fails(fp.MessageError)
+    assert "two nodes answer as silo 'cedar'" in run.fails(fp.errors.MessageError)
     assert not run.exchange.asked
 
 
@@ -283,7 +283,7 @@ def test_two_nodes_that_answer_as_one_silo_are_refused(messages, tmp_path):
     script = all_send(messages)
     run = Run(tmp_path, script | {Member("77"): sends("cedar", messages["cedar"])}, quorum=1)
 
-    assert "two nodes answer as silo 'cedar'" in run.fails(fp.MessageError)
+    assert "two nodes answer as silo 'cedar'" in run.fails(fp.errors.MessageError)
 
 
 def test_what_a_node_says_of_itself_beside_the_message_does_not_count(messages, tmp_path):
@@ -301,7 +301,7 @@ def test_a_refusal_in_anothers_name_is_not_put_down_to_it(messages, tmp_path):
     *_, last = script
     script[last] = refuses("aurora")
 
-    said = Run(tmp_path, script).fails(fp.MissingSiloError)
+    said = Run(tmp_path, script).fails(fp.errors.MissingSiloError)
 
     assert f"'node {last.node}' (failed)" in said
     assert "'dune' (not heard of)" in said
@@ -313,7 +313,9 @@ def test_a_refusal_in_anothers_name_is_forgotten_once_it_answers(messages, tmp_p
     *_, last = script
     script[last] = loses(Loss.SILENT)
 
-    said = Run(tmp_path, {Member("5"): refuses("aurora"), **script}).fails(fp.MissingSiloError)
+    said = Run(tmp_path, {Member("5"): refuses("aurora"), **script}).fails(
+        fp.errors.MissingSiloError
+    )
 
     assert "'dune' (not heard of)" in said
     assert "aurora" not in said
@@ -325,7 +327,7 @@ def test_every_word_of_a_refusal_is_the_reason(word, messages, tmp_path):
     script[next(iter(script))] = refuses("aurora", word)
     run = Run(tmp_path, script)
 
-    assert f"'aurora' ({word.value})" in run.fails(fp.MissingSiloError)
+    assert f"'aurora' ({word.value})" in run.fails(fp.errors.MissingSiloError)
     assert run.record["asked"][0]["outcome"] == word.value
 
 
@@ -334,7 +336,7 @@ def test_every_loss_is_the_reason(loss, messages, tmp_path):
     script = all_send(messages, registered=True)
     script[next(iter(script))] = loses(loss)
 
-    assert f"'aurora' ({loss.value})" in Run(tmp_path, script).fails(fp.MissingSiloError)
+    assert f"'aurora' ({loss.value})" in Run(tmp_path, script).fails(fp.errors.MissingSiloError)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"null", b"\xff\xfe", b"[" * 9999, b'{"silo": "x"}'])
@@ -342,7 +344,7 @@ def test_a_message_that_is_none_is_the_reason(data, messages, tmp_path):
     script = all_send(messages, registered=True)
     script[next(iter(script))] = sends("aurora", data)
 
-    said = Run(tmp_path, script).fails(fp.MissingSiloError)
+    said = Run(tmp_path, script).fails(fp.errors.MissingSiloError)
 
     assert "'aurora' (a message that is not valid)" in said
 
@@ -405,7 +407,7 @@ def test_too_few_nodes_are_refused_before_anybody_is_asked(messages, tmp_path):
     script = all_send(messages, registered=True)
     run = Run(tmp_path, script, arriving=[list(script)[:3]])
 
-    said = run.fails(fp.MissingSiloError)
+    said = run.fails(fp.errors.MissingSiloError)
 
     assert "3 of the 4 silos of the plan are connected, and 4 are needed" in said
     assert "Not heard of: 'dune'" in said
@@ -418,7 +420,7 @@ def test_a_secure_sum_does_not_begin_without_all(messages, tmp_path):
     script = all_send(messages)
     run = Run(tmp_path, script, plan=plan, quorum=3, arriving=[list(script)[:3]])
 
-    assert "4 are needed" in run.fails(fp.MissingSiloError)
+    assert "4 are needed" in run.fails(fp.errors.MissingSiloError)
     assert not run.exchange.asked
 
 

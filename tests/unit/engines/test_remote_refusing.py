@@ -46,7 +46,7 @@ class Panic(BaseException):
 
 
 RAISED = {
-    "an error on purpose": fp.TableError(f"{MARK}.", fix=MARK),
+    "an error on purpose": fp.errors.TableError(f"{MARK}.", fix=MARK),
     "an error of a library": RuntimeError(MARK),
     "no memory": MemoryError(MARK),
     "an exit": SystemExit(MARK),
@@ -109,7 +109,10 @@ def test_the_operator_is_told_an_error_on_purpose_in_full_and_of_others_the_plac
     told = []
 
     guarded(
-        "aurora", plain, raiser(fp.TableError("no column 'z'.", fix="name another.")), told.append
+        "aurora",
+        plain,
+        raiser(fp.errors.TableError("no column 'z'.", fix="name another.")),
+        told.append,
     )
     guarded("aurora", plain, raiser(ZeroDivisionError(MARK)), told.append)
 
@@ -140,7 +143,7 @@ def test_what_the_work_returns_is_the_reply():
 
 
 def test_a_silo_without_a_name_is_told_of_all_the_same(capsys):
-    assert guarded("", plain, raiser(fp.SettingsError.missing("silo", "x"))).silo == ""
+    assert guarded("", plain, raiser(fp.errors.SettingsError.missing("silo", "x"))).silo == ""
     told_on_stderr("a line")
 
     printed = capsys.readouterr().err

@@ -99,14 +99,14 @@ def test_every_key_is_known_and_has_a_meaning(tmp_path, lenient_law):
     [("Silo", "silo"), ("scores", "score"), ("url_file", "url-file"), ("grop", "group")],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_one(key, near):
-    with pytest.raises(fp.SettingsError, match="is not a setting") as caught:
+    with pytest.raises(fp.errors.SettingsError, match="is not a setting") as caught:
         SiloSettings.of(given() | {key: "x"})
 
     assert f"write {near!r} instead" in caught.value.fix
 
 
 def test_an_unknown_key_like_no_other_is_refused_with_all_of_them():
-    with pytest.raises(fp.SettingsError) as caught:
+    with pytest.raises(fp.errors.SettingsError) as caught:
         SiloSettings.of(given() | {"qqqq": "x"})
 
     assert all(key in caught.value.fix for key in KEYS)
@@ -138,7 +138,7 @@ WRONG = {
 @pytest.mark.parametrize(("settings", "said"), WRONG.values(), ids=WRONG.keys())
 def test_wrong_settings_are_refused_as_settings(settings, said):
     """Not as a mistake of the auditor or of the data: the operator has to correct them."""
-    with pytest.raises(fp.SettingsError) as caught:
+    with pytest.raises(fp.errors.SettingsError) as caught:
         SiloSettings.of(settings)
 
     assert said in caught.value.message
@@ -174,7 +174,7 @@ def test_an_address_that_others_can_read_is_refused(tmp_path):
     file.write_text("sqlite:///a.db")
     file.chmod(0o644)
 
-    with pytest.raises(fp.SettingsError, match="others than its owner"):
+    with pytest.raises(fp.errors.SettingsError, match="others than its owner"):
         SiloSettings.of(given(data=None, url_file=str(file), table="visits"))
 
 
@@ -189,7 +189,7 @@ def test_tables_of_toml_are_flattened():
         "map.f": "F",
         "map.x.y": "Z",
     }
-    with pytest.raises(fp.SettingsError, match="'groups' must be"):
+    with pytest.raises(fp.errors.SettingsError, match="'groups' must be"):
         flat_settings({"groups": ["A", "B"]})
 
 
@@ -214,7 +214,7 @@ def test_another_plan_is_refused_before_anything_is_read_or_written(tmp_path):
     steps = ["keys", "shares", "mask", "consent", "unmask", "sketch"]
 
     for step in steps:
-        with pytest.raises(fp.ApprovalError) as caught:
+        with pytest.raises(fp.errors.ApprovalError) as caught:
             answer(Request(step=step, plan=asked), settings)
         assert asked.digest in caught.value.message
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv"]

@@ -75,7 +75,7 @@ def test_a_second_query_is_refused_before_data_are_read(plan, tmp_path):
     answer(sketch_of(plan), settings)
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.AnsweredError, match="answered this plan before"):
+    with pytest.raises(fp.errors.AnsweredError, match="answered this plan before"):
         answer(sketch_of(plan), settings)
     assert len(entries(tmp_path)) == 1
 
@@ -84,7 +84,7 @@ def test_another_file_of_the_same_plan_is_the_same_plan(tmp_path):
     (tmp_path / "copy.toml").write_text("# read again\n" + PLAIN.to_toml())
     answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN))
 
-    with pytest.raises(fp.AnsweredError):
+    with pytest.raises(fp.errors.AnsweredError):
         answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN, plan=str(tmp_path / "copy.toml")))
 
 
@@ -95,7 +95,7 @@ def test_without_the_file_of_what_left_the_ledger_refuses(plan, tmp_path):
         kept.unlink()
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.AnsweredError):
+    with pytest.raises(fp.errors.AnsweredError):
         answer(sketch_of(plan), settings)
 
 
@@ -125,7 +125,7 @@ def test_again_never_sends_what_was_changed_on_disk(tmp_path):
         fp.sketch(some_tables()["aurora"], plan=PLAIN, silo="bayside", **COLUMNS, ledger=False),
     ):
         kept.write_bytes(document.to_bytes())
-        with pytest.raises(fp.MessageError):
+        with pytest.raises(fp.errors.MessageError):
             answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN, again=True))
 
 
@@ -137,7 +137,7 @@ def crashed_answer(monkeypatch, folder, plan):
     """Answer, and crash once the ledger knows of it and before the file is there."""
     with monkeypatch.context() as patch:
         patch.setattr("fedparity.documents.files._put", crash)
-        with pytest.raises(fp.OutputError, match="stopped"):
+        with pytest.raises(fp.errors.OutputError, match="stopped"):
             answer(sketch_of(plan), settings_in(folder, plan))
 
 
@@ -164,7 +164,7 @@ def test_after_such_a_crash_other_data_are_refused(monkeypatch, tmp_path):
         left.unlink()
     write_csv(tmp_path / "aurora.csv", some_tables(seed=1)["aurora"])
 
-    with pytest.raises(fp.LedgerError):
+    with pytest.raises(fp.errors.LedgerError):
         answer(sketch_of(PLAIN), settings_in(tmp_path, PLAIN, again=True))
     assert not list((tmp_path / "aurora-left").iterdir())
 
@@ -176,7 +176,7 @@ def test_noise_that_is_lost_is_not_drawn_a_second_time(monkeypatch, tmp_path):
     for left in (tmp_path / "aurora-left").iterdir():
         left.unlink()
 
-    with pytest.raises(fp.LedgerError, match="another release"):
+    with pytest.raises(fp.errors.LedgerError, match="another release"):
         answer(sketch_of(DP), settings_in(tmp_path, DP, again=True))
     assert [entry.epsilon for entry in entries(tmp_path)] == [DP.privacy.epsilon]
 
@@ -201,10 +201,10 @@ def test_a_spent_budget_is_refused_before_data_are_read(tmp_path):
     other = some_plan(levels=4, privacy={"mode": "dp", "epsilon": 1.0, "bins": 8})
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.LedgerError, match="left before"):
+    with pytest.raises(fp.errors.LedgerError, match="left before"):
         answer(sketch_of(other), settings_in(tmp_path, other))
     reason = {"again-because": "a second question"}
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.errors.BudgetError):
         answer(sketch_of(other), settings_in(tmp_path, other, **reason))
 
 
@@ -223,7 +223,7 @@ def test_a_wrong_key_is_found_before_anything_leaves(tmp_path):
     plan = some_plan(keys=public_keys(keys))
     settings = settings_in(tmp_path, plan, sign=str(tmp_path / "bayside.key"))
 
-    with pytest.raises(fp.SignatureError):
+    with pytest.raises(fp.errors.SignatureError):
         answer(sketch_of(plan), settings)
     assert not entries(tmp_path)
     assert not list((tmp_path / "aurora-left").iterdir())
@@ -234,7 +234,7 @@ def test_weights_are_refused_under_noise(tmp_path):
 
     data = write_csv(tmp_path / "w.csv", some_tables()["aurora"] | {"w": [1.5] * 150})
 
-    with pytest.raises(fp.PrivacyError, match="weight"):
+    with pytest.raises(fp.errors.PrivacyError, match="weight"):
         answer(sketch_of(DP), settings_in(tmp_path, DP, data=str(data), weight="w"))
     assert not entries(tmp_path)
 
@@ -280,7 +280,7 @@ BEFORE = {"keys": (), "shares": ("keys",), "mask": ("keys", "shares"), "unmask":
 def test_a_step_of_a_secure_sum_is_made_once(step, tmp_path):
     sums = Sum(tmp_path).through(step)
 
-    with pytest.raises(fp.AnsweredError):
+    with pytest.raises(fp.errors.AnsweredError):
         sums.ask(step, *BEFORE[step])
 
 
@@ -295,7 +295,7 @@ def test_again_sends_the_same_message_of_a_step(step, tmp_path):
 
 @pytest.mark.parametrize("step", ["shares", "mask", "consent", "unmask"])
 def test_a_step_that_comes_too_early_is_refused(step, tmp_path):
-    with pytest.raises(fp.RoundStateError):
+    with pytest.raises(fp.errors.RoundStateError):
         Sum(tmp_path).ask(step)
 
 
@@ -305,7 +305,7 @@ def test_a_masked_vector_is_in_the_ledger_and_a_second_sum_of_the_data_refused(t
 
     assert other.digest != SECURE.digest
     assert SECURE.digest in {entry.plan for entry in entries(tmp_path)}
-    with pytest.raises(fp.LedgerError, match="left before"):
+    with pytest.raises(fp.errors.LedgerError, match="left before"):
         Sum(tmp_path, other).through("mask")
 
 
@@ -316,7 +316,7 @@ def test_after_a_crash_between_state_and_ledger_the_same_vector_can_be_sent(monk
         with pytest.raises(OSError, match="stopped"):
             sums.ask("mask", "keys", "shares")
     assert not entries(tmp_path)
-    with pytest.raises(fp.AnsweredError):
+    with pytest.raises(fp.errors.AnsweredError):
         sums.ask("mask", "keys", "shares")
 
     sent = sums.ask("mask", "keys", "shares", again=True)
@@ -334,7 +334,7 @@ def test_what_the_ledger_refuses_does_not_leave_in_a_secure_sum(monkeypatch, tmp
         pass
 
     for again in (False, True):
-        with pytest.raises(fp.LedgerError):
+        with pytest.raises(fp.errors.LedgerError):
             sums.ask("mask", "keys", "shares", again=again)
 
 
@@ -344,7 +344,7 @@ def test_a_second_sum_is_refused_before_data_are_read(tmp_path):
     sums = Sum(tmp_path, other).through("shares")
     (tmp_path / "aurora.csv").unlink()
 
-    with pytest.raises(fp.LedgerError, match="left before"):
+    with pytest.raises(fp.errors.LedgerError, match="left before"):
         sums.ask("mask", "keys", "shares")
 
 
@@ -356,10 +356,10 @@ def test_the_state_of_a_silo_of_a_like_name_is_never_sent(tmp_path):
     sums.ask("keys", silo="a b")
 
     for again in (False, True):
-        with pytest.raises((fp.AnsweredError, fp.RoundStateError)):
+        with pytest.raises((fp.errors.AnsweredError, fp.errors.RoundStateError)):
             sums.ask("keys", silo="a-b", again=again)
         for step in ("shares", "mask", "consent", "unmask"):
-            with pytest.raises(fp.RoundStateError, match="another"):
+            with pytest.raises(fp.errors.RoundStateError, match="another"):
                 sums.ask(step, silo="a-b", again=again)
 
 
@@ -369,7 +369,7 @@ def test_a_step_without_data_reads_none(tmp_path):
 
     sums.through("shares")
 
-    with pytest.raises(fp.TableError):
+    with pytest.raises(fp.errors.TableError):
         sums.ask("mask", "keys", "shares")
     assert not entries(tmp_path)
 
@@ -378,7 +378,7 @@ def test_consent_needs_a_key(tmp_path):
     sums = Sum(tmp_path).through("mask")
     sums.sent["request"] = {}
 
-    with pytest.raises(fp.SignatureError):
+    with pytest.raises(fp.errors.SignatureError):
         sums.ask("consent", "request")
 
 
@@ -389,14 +389,14 @@ def test_messages_that_are_none_are_refused(messages, tmp_path):
     Sum(tmp_path).through("keys")
     request = Request(step="shares", plan=SECURE, messages=messages)
 
-    with pytest.raises(fp.MessageError):
+    with pytest.raises(fp.errors.MessageError):
         answer(request, settings_in(tmp_path, SECURE))
 
 
 def test_a_step_of_the_other_mode_is_refused(tmp_path):
-    with pytest.raises(fp.PrivacyError):
+    with pytest.raises(fp.errors.PrivacyError):
         answer(sketch_of(SECURE), settings_in(tmp_path, SECURE))
-    with pytest.raises(fp.SecureMessageError):
+    with pytest.raises(fp.errors.SecureMessageError):
         answer(Request(step="keys", plan=PLAIN), settings_in(tmp_path, PLAIN))
 
 

@@ -100,7 +100,7 @@ WRONG = {
 
 @pytest.mark.parametrize(("run", "place", "said"), WRONG.values(), ids=WRONG.keys())
 def test_what_cannot_be_simulated_is_refused(run, place, said):
-    with pytest.raises(fp.SettingsError, match=said):
+    with pytest.raises(fp.errors.SettingsError, match=said):
         simulated_settings(PLAN, place, run, 1)
 
 
@@ -111,7 +111,7 @@ def test_nothing_is_simulated_where_no_simulation_was_started(value, monkeypatch
     if value is not None:
         monkeypatch.setenv(ALLOWED, value)
 
-    with pytest.raises(fp.MissingSiloError, match="not configured"):
+    with pytest.raises(fp.errors.MissingSiloError, match="not configured"):
         simulated(tmp_path)
 
 
@@ -119,7 +119,7 @@ def test_a_silo_without_rows_is_refused(tmp_path):
     rest = {silo: table for silo, table in TABLES.items() if silo != "dune"}
     run = {"simulated-data": str(write_csv(tmp_path / "rest.csv", pooled(rest)))}
 
-    with pytest.raises(fp.SettingsError, match="no rows of 'dune'"):
+    with pytest.raises(fp.errors.SettingsError, match="no rows of 'dune'"):
         simulated_settings(PLAN, 3, run, 1)
 
 
@@ -164,5 +164,5 @@ def test_signatures_cannot_be_simulated(tmp_path):
     """No silo of a simulation has a key; the error says so rather than giving a number."""
     plan = some_plan(keys={silo: public_text(generate_key()) for silo in SILOS})
 
-    with pytest.raises(fp.MissingSiloError, match="not valid"):
+    with pytest.raises(fp.errors.MissingSiloError, match="not valid"):
         simulated(tmp_path, plan)

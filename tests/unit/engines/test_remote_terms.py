@@ -23,7 +23,7 @@ def test_a_quorum_within_the_roster_is_taken(quorum):
 
 @pytest.mark.parametrize("quorum", [-1, 0, 5])
 def test_a_quorum_outside_the_roster_is_refused(quorum):
-    with pytest.raises(fp.OptionError, match="between 1 and 4"):
+    with pytest.raises(fp.errors.OptionError, match="between 1 and 4"):
         Terms(quorum=quorum).quorum_for(some_plan())
 
 
@@ -31,14 +31,14 @@ def test_a_secure_sum_has_no_quorum_below_its_threshold():
     threshold = SECURE.privacy.threshold
 
     assert Terms(quorum=threshold).quorum_for(SECURE) == threshold
-    with pytest.raises(fp.OptionError, match=f"between {threshold} and 4"):
+    with pytest.raises(fp.errors.OptionError, match=f"between {threshold} and 4"):
         Terms(quorum=threshold - 1).quorum_for(SECURE)
 
 
 def test_a_plan_without_a_roster_cannot_be_asked():
     plan = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))
 
-    with pytest.raises(fp.OptionError, match="lists no silos"):
+    with pytest.raises(fp.errors.OptionError, match="lists no silos"):
         Terms().quorum_for(plan)
 
 
@@ -61,7 +61,7 @@ WRONG = {
 def test_terms_that_are_none_are_refused(terms):
     (name,) = terms
 
-    with pytest.raises(fp.OptionError, match=name):
+    with pytest.raises(fp.errors.OptionError, match=name):
         Terms(**terms)
 
 
@@ -74,5 +74,5 @@ def test_what_terms_take_an_audit_takes_too(tmp_path):
     paths = write_messages(some_plan(), some_tables(), tmp_path / "m").values()
 
     fp.audit(some_plan(), paths, confidence=0.01, seed=0, redraws=20)
-    with pytest.raises(fp.OptionError):
+    with pytest.raises(fp.errors.OptionError):
         fp.audit(some_plan(), paths, redraws=19)

@@ -173,26 +173,36 @@ def test_a_table_without_silos_is_one_silo_in_an_order_of_its_own():
 @pytest.mark.parametrize(
     ("columns", "options", "error", "words"),
     [
-        ({}, {"silo": "hopsital"}, fp.TableError, "did you mean 'hospital'"),
-        ({}, {"silo": "race"}, fp.TableError, "two roles"),
-        ({}, {"silo": "z"}, fp.TableError, "two roles"),
-        ({"hospital": [None, ""] + ["x"] * 10}, {}, fp.TableError, "2 rows have no silo"),
-        ({"race": ["A"] * 12}, {}, fp.GroupError, "two groups or more"),
-        ({"race": [None] + ["A"] * 11}, {}, fp.LabelError, "1 records have no label in 'race'"),
-        ({"z": [0.5] * 12}, {}, fp.OptionError, "no score range"),
-        ({"z": [1e150] + [0.5] * 11}, {}, fp.MagnitudeError, "too large"),
-        ({"z": [None] + [0.5] * 11}, {}, fp.TableError, "1 "),
-        ({"z": [float("nan")] * 2 + [0.5] * 10}, {}, fp.TableError, "2 "),
-        ({"z": [float("inf")] + [0.5] * 11}, {"missing": "drop"}, fp.TableError, "infinite"),
-        ({"z": [None] * 12}, {"missing": "drop"}, fp.ScoreError, "no score"),
-        ({"w": [-1.0] + [1.0] * 11}, {"weight": "w"}, fp.TableError, "weight"),
-        ({"w": [0.0] * 12}, {"weight": "w"}, fp.MassError, "all zero"),
-        ({}, {"where": "z > 2"}, fp.TableError, "z > 2"),
-        ({}, {"score_range": (0, 0.5)}, fp.ScoreError, "3 of 8"),
-        ({}, {"missing": "ignore"}, fp.OptionError, "missing"),
-        ({}, {"levels": 0}, fp.PlanError, "levels"),
-        ({}, {"plan": plan_of(), "levels": 9}, fp.OptionError, "beside it 'levels'"),
-        ({"z": [], "race": [], "hospital": []}, {}, fp.TableError, "no row"),
+        ({}, {"silo": "hopsital"}, fp.errors.TableError, "did you mean 'hospital'"),
+        ({}, {"silo": "race"}, fp.errors.TableError, "two roles"),
+        ({}, {"silo": "z"}, fp.errors.TableError, "two roles"),
+        ({"hospital": [None, ""] + ["x"] * 10}, {}, fp.errors.TableError, "2 rows have no silo"),
+        ({"race": ["A"] * 12}, {}, fp.errors.GroupError, "two groups or more"),
+        (
+            {"race": [None] + ["A"] * 11},
+            {},
+            fp.errors.LabelError,
+            "1 records have no label in 'race'",
+        ),
+        ({"z": [0.5] * 12}, {}, fp.errors.OptionError, "no score range"),
+        ({"z": [1e150] + [0.5] * 11}, {}, fp.errors.MagnitudeError, "too large"),
+        ({"z": [None] + [0.5] * 11}, {}, fp.errors.TableError, "1 "),
+        ({"z": [float("nan")] * 2 + [0.5] * 10}, {}, fp.errors.TableError, "2 "),
+        (
+            {"z": [float("inf")] + [0.5] * 11},
+            {"missing": "drop"},
+            fp.errors.TableError,
+            "infinite",
+        ),
+        ({"z": [None] * 12}, {"missing": "drop"}, fp.errors.ScoreError, "no score"),
+        ({"w": [-1.0] + [1.0] * 11}, {"weight": "w"}, fp.errors.TableError, "weight"),
+        ({"w": [0.0] * 12}, {"weight": "w"}, fp.errors.MassError, "all zero"),
+        ({}, {"where": "z > 2"}, fp.errors.TableError, "z > 2"),
+        ({}, {"score_range": (0, 0.5)}, fp.errors.ScoreError, "3 of 8"),
+        ({}, {"missing": "ignore"}, fp.errors.OptionError, "missing"),
+        ({}, {"levels": 0}, fp.errors.PlanError, "levels"),
+        ({}, {"plan": plan_of(), "levels": 9}, fp.errors.OptionError, "beside it 'levels'"),
+        ({"z": [], "race": [], "hospital": []}, {}, fp.errors.TableError, "no row"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused_by_name(columns, options, error, words):
@@ -203,19 +213,19 @@ def test_what_cannot_be_simulated_is_refused_by_name(columns, options, error, wo
 
 
 def test_silos_outside_the_roster_are_named():
-    with pytest.raises(fp.TableError, match="not among the 1 of the plan: 'north'"):
+    with pytest.raises(fp.errors.TableError, match="not among the 1 of the plan: 'north'"):
         under_plan(table(), plan_of(silos=["south"]))
 
 
 def test_labels_outside_the_plan_are_named_with_the_nearest_group():
-    with pytest.raises(fp.LabelError, match=r"'b' \(6\)"):
+    with pytest.raises(fp.errors.LabelError, match=r"'b' \(6\)"):
         under_plan(table(race=["A", "b"] * 6), plan_of())
 
 
 def test_no_message_of_an_error_holds_a_score():
     data = table(z=[0.123456] + [0.5] * 11)
     for options in ({"score_range": (0.4, 1)}, {"score_range": (0.0, 0.2)}):
-        with pytest.raises(fp.ScoreError) as caught:
+        with pytest.raises(fp.errors.ScoreError) as caught:
             simulated(data, **options)
 
         assert "0.123456" not in str(caught.value)

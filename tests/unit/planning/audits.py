@@ -27,5 +27,5 @@ def fresh_audits(audits, *, strength, silos, records, levels, seed):
         federation = fp.Federation.from_scores(
             np.concatenate([low, high]), groups=groups, silos=places, levels=levels
         )
-        estimates.append(fp.estimate(federation).disparity)
+        estimates.append(fp.theory.estimate(federation).disparity)
     return np.array(estimates)

@@ -26,7 +26,7 @@ def test_the_sketch_bound_holds_for_any_records(kind, estimator):
         federation = fp.Federation.from_scores(
             scores, groups=groups, silos=random.integers(0, 3, size), levels=levels, kind=kind
         )
-        estimate = fp.estimate(federation, fp.Method(estimator=estimator)).disparity
+        estimate = fp.theory.estimate(federation, fp.Method(estimator=estimator)).disparity
         exact = fp.disparity(scores, sensitive_features=groups)
         promised = bounds(shares=tuple(federation.shares), kind=kind, estimator=estimator).sketch(
             levels
@@ -40,7 +40,9 @@ def test_the_sketch_bound_is_met_within_a_factor_of_four():
     federation = fp.Federation.from_scores(
         scores, groups=groups, silos=[0] * 4, levels=1, kind="quantile"
     )
-    error = fp.disparity(scores, sensitive_features=groups) - fp.estimate(federation).disparity
+    error = (
+        fp.disparity(scores, sensitive_features=groups) - fp.theory.estimate(federation).disparity
+    )
 
     assert error == bounds(estimator="exact").sketch(1) / 4
 
@@ -60,7 +62,7 @@ def test_the_audit_bound_holds_in_nearly_all_audits(kind):
         federation = fp.Federation.from_scores(
             scores, groups=groups, silos=places, levels=10, kind=kind
         )
-        errors.append(abs(fp.estimate(federation).disparity - 0.01))
+        errors.append(abs(fp.theory.estimate(federation).disparity - 0.01))
 
     assert promised[1] < promised[0]
     assert np.mean(np.array(errors) <= promised[1]) >= 0.9
@@ -69,7 +71,7 @@ def test_the_audit_bound_holds_in_nearly_all_audits(kind):
 def test_bin_means_move_a_cdf_by_up_to_one_bin_and_their_bound_knows():
     """Nine records at 0 and one at 1: between 0 and their mean the cdfs differ by 0.9."""
     law = fp.Law([0.0, 1.0], [9, 1])
-    moved = law.cdf(0.05) - fp.step_law(fp.bin_means(law, 1)).cdf(0.05)
+    moved = law.cdf(0.05) - fp.theory.step_law(fp.theory.bin_means(law, 1)).cdf(0.05)
     size = {"levels": 10, "records": 10**9, "disparity": 0.01, "confidence": 0.95}
     quantiles, means = (
         bounds(density=2.0, kind=kind, estimator="exact").audit(**size) for kind in KINDS

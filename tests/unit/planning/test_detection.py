@@ -13,7 +13,9 @@ from fedparity.planning.scenario import SHAPES
 
 @pytest.fixture(scope="module")
 def detectable():
-    return fp.detectable_disparity(records=100, levels=10, silos=3, replicates=1000, seed=3)
+    return fp.planning.detectable_disparity(
+        records=100, levels=10, silos=3, replicates=1000, seed=3
+    )
 
 
 def test_the_detectable_disparity_is_detected_with_the_wanted_power(detectable):
@@ -38,13 +40,13 @@ def test_more_records_detect_smaller_disparities(detectable):
 
 
 def test_more_silos_detect_smaller_disparities(detectable):
-    more = fp.detectable_disparity(records=100, levels=10, silos=12, replicates=100)
+    more = fp.planning.detectable_disparity(records=100, levels=10, silos=12, replicates=100)
 
     assert more.disparity < 0.6 * detectable.disparity
 
 
 def test_more_power_takes_a_larger_disparity(detectable):
-    surer = fp.detectable_disparity(
+    surer = fp.planning.detectable_disparity(
         records=100, levels=10, silos=3, power=0.95, replicates=1000, seed=3
     )
 
@@ -55,7 +57,7 @@ def test_more_power_takes_a_larger_disparity(detectable):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bound_is_below_a_detectable_disparity(shape, kind):
-    found = fp.detectable_disparity(
+    found = fp.planning.detectable_disparity(
         records=4000, levels=200, shape=shape, kind=kind, silos=2, replicates=40
     )
 
@@ -64,7 +66,9 @@ def test_no_bound_is_below_a_detectable_disparity(shape, kind):
 
 
 def test_a_disparity_beyond_the_shape_is_not_detected():
-    found = fp.detectable_disparity(records=2, levels=1, silos=1, power=0.99, shape="uniform")
+    found = fp.planning.detectable_disparity(
+        records=2, levels=1, silos=1, power=0.99, shape="uniform"
+    )
 
     assert found.disparity is None
     assert found.wasserstein is None
@@ -72,7 +76,7 @@ def test_a_disparity_beyond_the_shape_is_not_detected():
 
 
 def test_for_two_groups_the_disparity_is_the_squared_distance_times_the_shares():
-    found = fp.detectable_disparity(records=100, levels=10, shares=(3, 1), replicates=40)
+    found = fp.planning.detectable_disparity(records=100, levels=10, shares=(3, 1), replicates=40)
     expected = 3 / 16 * found.wasserstein**2
 
     assert found.disparity == pytest.approx(expected, rel=1e-9)
@@ -80,7 +84,7 @@ def test_for_two_groups_the_disparity_is_the_squared_distance_times_the_shares()
 
 def test_a_detection_tells_its_progress_up_to_the_total():
     steps = []
-    fp.detectable_disparity(
+    fp.planning.detectable_disparity(
         records=50, levels=5, replicates=20, progress=lambda *step: steps.append(step)
     )
 
@@ -106,7 +110,7 @@ def test_a_detection_is_plain_when_written_and_short_when_shown(detectable):
     ids=str,
 )
 def test_a_detection_refuses_what_it_cannot_answer(options):
-    with pytest.raises(fp.OptionError) as refused:
-        fp.detectable_disparity(**options)
+    with pytest.raises(fp.errors.OptionError) as refused:
+        fp.planning.detectable_disparity(**options)
 
     assert refused.value.fix

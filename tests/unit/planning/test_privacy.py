@@ -20,10 +20,10 @@ def test_the_planned_error_is_that_of_audits_with_opendp_s_noise():
         held = Population(
             scores, np.repeat([0, 1], 4000), random.integers(0, 5, 8000), (0.0, 1.0), bins=16
         )
-        found = fp.estimate(held.released().federation(), METHOD).disparity
+        found = fp.theory.estimate(held.released().federation(), METHOD).disparity
         errors.append(abs(found - held.exact))
 
-    planned = fp.plan_privacy(epsilon=1.0, records=4000, bins=16, replicates=200)
+    planned = fp.planning.plan_privacy(epsilon=1.0, records=4000, bins=16, replicates=200)
 
     spread = np.std(errors) / 5 + planned.answer.error / 10
     assert np.mean(errors) == pytest.approx(planned.answer.error, abs=4 * spread)
@@ -41,7 +41,7 @@ def test_without_noise_only_bins_are_left():
 
 def test_deciles_are_counted_at_their_points():
     """Without noise nothing is left: bins that are points do not smear the scores."""
-    found = fp.plan_privacy(epsilon=50.0, records=5000, shape="deciles", replicates=20)
+    found = fp.planning.plan_privacy(epsilon=50.0, records=5000, shape="deciles", replicates=20)
 
     assert {row.bins for row in found.by_epsilon} == {10}
     assert found.answer.error < 1e-9 * found.disparity
@@ -49,7 +49,9 @@ def test_deciles_are_counted_at_their_points():
 
 
 def test_fewer_bins_than_points_hide_some_of_it():
-    found = fp.plan_privacy(epsilon=50.0, records=5000, shape="deciles", replicates=20, bins=5)
+    found = fp.planning.plan_privacy(
+        epsilon=50.0, records=5000, shape="deciles", replicates=20, bins=5
+    )
 
     assert found.answer.bins == 5
     assert 1e-4 < found.answer.error / found.disparity < 0.1
@@ -57,8 +59,8 @@ def test_fewer_bins_than_points_hide_some_of_it():
 
 
 def test_errors_fall_with_epsilon_and_with_records():
-    small = fp.plan_privacy(epsilon=1.0, records=1000, replicates=100)
-    large = fp.plan_privacy(epsilon=1.0, records=20_000, replicates=100)
+    small = fp.planning.plan_privacy(epsilon=1.0, records=1000, replicates=100)
+    large = fp.planning.plan_privacy(epsilon=1.0, records=20_000, replicates=100)
 
     errors = [row.error for row in small.by_epsilon]
     assert errors == sorted(errors, reverse=True)
@@ -67,8 +69,10 @@ def test_errors_fall_with_epsilon_and_with_records():
 
 
 def test_split_noise_costs_less_than_full_doses():
-    full = fp.plan_privacy(epsilon=0.5, records=3000, mode="secure+dp", replicates=200, bins=16)
-    split = fp.plan_privacy(
+    full = fp.planning.plan_privacy(
+        epsilon=0.5, records=3000, mode="secure+dp", replicates=200, bins=16
+    )
+    split = fp.planning.plan_privacy(
         epsilon=0.5, records=3000, mode="secure+dp", honest=5, replicates=200, bins=16
     )
 
@@ -91,12 +95,12 @@ def test_split_noise_costs_less_than_full_doses():
     ],
 )
 def test_what_cannot_be_planned_is_refused(options):
-    with pytest.raises(fp.OptionError):
-        fp.plan_privacy(**{"epsilon": 1.0, "records": 1000, "replicates": 10, **options})
+    with pytest.raises(fp.errors.OptionError):
+        fp.planning.plan_privacy(**{"epsilon": 1.0, "records": 1000, "replicates": 10, **options})
 
 
 def test_more_groups_and_another_range_are_simulated():
-    found = fp.plan_privacy(
+    found = fp.planning.plan_privacy(
         epsilon=1.0, records=2000, groups=4, shape="deciles", replicates=20, disparity=0.3
     )
 

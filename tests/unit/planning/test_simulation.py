@@ -27,9 +27,11 @@ def test_sketches_are_read_as_the_estimator_reads_them(kind, estimator):
         levels=levels,
         kind=kind,
     )
-    expected = fp.estimate(federation, fp.Method(estimator=estimator)).disparity
+    expected = fp.theory.estimate(federation, fp.Method(estimator=estimator)).disparity
     if (kind, estimator) == ("mean", "exact"):  # planning reads the means as they are
-        expected = fp.disparity(fp.mixtures(federation, reconstruct=False), federation.weights)
+        expected = fp.disparity(
+            fp.theory.mixtures(federation, reconstruct=False), federation.weights
+        )
 
     assert spread_of(read, shares)[0] == pytest.approx(expected, rel=1e-12)
 

@@ -48,7 +48,7 @@ def test_the_planned_levels_take_at_most_a_quarter_of_the_error_on_fresh_records
             scores, groups=groups, silos=places, levels=planned.levels
         )
         exact = fp.disparity(scores, sensitive_features=groups)
-        errors.append(abs(fp.estimate(federation).disparity - exact))
+        errors.append(abs(fp.theory.estimate(federation).disparity - exact))
 
     assert np.mean(np.array(errors) <= planned.sketch_error) >= 0.9
 
@@ -192,7 +192,7 @@ def test_a_plan_is_plain_when_written_and_short_when_shown(planned):
     ids=str,
 )
 def test_a_plan_refuses_what_it_cannot_answer(options):
-    with pytest.raises(fp.OptionError) as refused:
+    with pytest.raises(fp.errors.OptionError) as refused:
         fp.plan_size(**options)
 
     assert refused.value.fix

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from tests.unit.plots.results import SHAPES, make_result
 
 import fedparity.plots as plots_package
-from fedparity import AuditResult, MissingExtraError
+from fedparity import AuditResult
+from fedparity.errors import MissingExtraError
 from fedparity.plots import Display, drawing
 
 DISPLAYS = sorted(

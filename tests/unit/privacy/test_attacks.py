@@ -35,7 +35,9 @@ def test_the_attacker_knows_what_a_silo_computes(kind, size):
         np.sort(records[1:]), records[:1], SCORES["uniform"], Rule(kind=kind, rounding=0.01)
     )
     law = fp.Law.from_scores(records)
-    values = (fp.bin_means if kind == "mean" else fp.quantile_values)(law, told.values.shape[1])
+    values = (fp.theory.bin_means if kind == "mean" else fp.theory.quantile_values)(
+        law, told.values.shape[1]
+    )
 
     assert told.values[0].tolist() == round_values(values, (0.0, 1.0), 0.01).tolist()
 

@@ -51,7 +51,7 @@ def test_releases_of_one_data_set_add_up_across_plans(ledger):
     record(ledger, "plan 1", "north", "a", **cost(0.4))
     record(ledger, "plan 2", "north", "b", **cost(0.6))
 
-    with pytest.raises(fp.BudgetError, match=r"have cost epsilon = 1; this release .* 0.1"):
+    with pytest.raises(fp.errors.BudgetError, match=r"have cost epsilon = 1; this release .* 0.1"):
         record(ledger, "plan 3", "north", "c", **cost(0.1))
 
     assert total(ledger) == 1.0
@@ -62,7 +62,7 @@ def test_ten_releases_at_a_tenth_are_within_a_budget_of_one(ledger):
     for number in range(10):
         record(ledger, f"plan {number}", "north", "r", **cost(0.1))
 
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.errors.BudgetError):
         record(ledger, "one more", "north", "r", **cost(1e-3))
 
 
@@ -70,7 +70,7 @@ def test_the_smallest_budget_that_a_plan_stated_counts(ledger):
     """Whoever writes a plan cannot make the budget of the data larger."""
     record(ledger, "plan 1", "north", "a", **cost(0.5, 1.0))
 
-    with pytest.raises(fp.BudgetError, match="beyond 1, the smallest budget"):
+    with pytest.raises(fp.errors.BudgetError, match="beyond 1, the smallest budget"):
         record(ledger, "plan 2", "north", "b", **cost(0.6, 1000.0))
     record(ledger, "plan 2", "north", "b", **cost(0.5, 1000.0))
 
@@ -82,7 +82,7 @@ def test_the_silo_s_own_limit_holds_for_a_year_whatever_plans_allow(ledger):
         record(ledger, f"plan {number}", "north", "r", **generous)
     later = (datetime.now(UTC) + timedelta(days=366)).isoformat(timespec="seconds")
 
-    with pytest.raises(fp.BudgetError, match="in the last 365 days"):
+    with pytest.raises(fp.errors.BudgetError, match="in the last 365 days"):
         record(ledger, "one more", "north", "r", **generous)
     record(ledger, "one more", "north", "r", **generous, time=later)
 
@@ -91,16 +91,16 @@ def test_other_data_sets_have_budgets_of_their_own_whatever_the_silo_is_called(l
     record(ledger, "plan 1", "north", "a", **cost())
     record(ledger, "plan 2", "north", "b", **cost(dataset="lab"))
 
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.errors.BudgetError):
         record(ledger, "plan 1", "south", "c", **cost())
 
 
 def test_without_a_policy_all_tables_of_a_silo_are_one_data_set(ledger):
     record(ledger, "plan 1", "north", "a", **cost(dataset=None), table="/a.csv")
 
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.errors.BudgetError):
         record(ledger, "plan 2", "north", "b", **cost(dataset=None), table="/b.csv")
-    with pytest.raises(fp.BudgetError):  # nor does a policy that comes later start anew
+    with pytest.raises(fp.errors.BudgetError):  # nor does a policy that comes later start anew
         record(ledger, "plan 2", "north", "b", **cost(dataset="visits"), table="/b.csv")
 
 
@@ -117,7 +117,7 @@ def test_with_and_without_noise_on_the_same_records_needs_a_reason(noisy_first, 
     first, second = (cost(), exact) if noisy_first else (exact, cost(because=None))
     record(ledger, "plan 1", "north", "a", **first)
 
-    with pytest.raises(fp.LedgerError, match="exactly what the noise of the other hides"):
+    with pytest.raises(fp.errors.LedgerError, match="exactly what the noise of the other hides"):
         record(ledger, "plan 2", "north", "b", **second)
     record(ledger, "plan 2", "north", "b", **(second | {"because": "agreed"}))
 
@@ -162,13 +162,13 @@ def test_a_sketch_with_noise_is_entered_before_it_is_returned(ledger):
         message.digest,
         asked().privacy.epsilon,
     )
-    with pytest.raises(fp.LedgerError, match="another release"):
+    with pytest.raises(fp.errors.LedgerError, match="another release"):
         fp.sketch(TABLE, plan=asked(), silo="north", ledger=ledger.path)
     for title in ("viѕits", "visits ", "something else"):  # a title starts nothing anew
         other = fp.Plan.from_dict(asked().to_dict() | {"title": title})
-        with pytest.raises(fp.LedgerError, match="left before"):
+        with pytest.raises(fp.errors.LedgerError, match="left before"):
             fp.sketch(TABLE, plan=other, silo="north", ledger=ledger.path)
-        with pytest.raises(fp.BudgetError):
+        with pytest.raises(fp.errors.BudgetError):
             fp.sketch(TABLE, plan=other, silo="north", ledger=ledger.path, again_because="x")
     assert len(releases(ledger)) == 1
 
@@ -188,5 +188,5 @@ def test_a_voided_release_stays_spent(ledger):
     record(ledger, "plan 1", "north", "a", **cost())
     ledger.add(Entry(entry="void", time=now(), release="a", because="wrong table"))
 
-    with pytest.raises(fp.BudgetError):
+    with pytest.raises(fp.errors.BudgetError):
         record(ledger, "plan 1", "north", "b", **cost(), replaces="message of a")

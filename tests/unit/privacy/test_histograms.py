@@ -91,7 +91,7 @@ def test_memory_does_not_grow_with_the_records():
 
 @pytest.mark.parametrize("bad", [1.5, -0.1])
 def test_a_score_outside_the_range_is_refused_without_a_number(bad):
-    with pytest.raises(fp.ScoreError) as caught:
+    with pytest.raises(fp.errors.ScoreError) as caught:
         grid_counts(records([0.5, bad, bad, bad], [0, 0, 1, 1]), UNIT, ("a", "b"))
 
     message = caught.value.message.replace("between 0 and 1", "")
@@ -112,9 +112,9 @@ def test_a_refusal_says_why_but_not_how_many(faults, words):
     tally.update(Batch(np.array([0.5]), np.array([0], np.uint8), faults=faults))
 
     def refuse(_):
-        raise fp.TableError("3 rows are wrong.", fix="repair the 3 rows.")
+        raise fp.errors.TableError("3 rows are wrong.", fix="repair the 3 rows.")
 
-    with pytest.raises(fp.TableError) as caught:
+    with pytest.raises(fp.errors.TableError) as caught:
         tally.finish(refuse)
 
     assert words in caught.value.message
@@ -123,9 +123,9 @@ def test_a_refusal_says_why_but_not_how_many(faults, words):
 
 def test_another_refusal_is_passed_on():
     def refuse(_):
-        raise fp.TableError.empty("the table")
+        raise fp.errors.TableError.empty("the table")
 
-    with pytest.raises(fp.TableError, match="no row"):
+    with pytest.raises(fp.errors.TableError, match="no row"):
         GridTally(2, UNIT).finish(refuse)
 
 

@@ -137,12 +137,12 @@ def test_the_same_release_may_be_made_again_and_is_recorded_once(ledger):
 @pytest.mark.usefixtures("kernel")
 def test_another_release_under_the_same_plan_is_refused_with_a_way_out(ledger):
     record(ledger)
-    with pytest.raises(fp.LedgerError, match="north") as caught:
+    with pytest.raises(fp.errors.LedgerError, match="north") as caught:
         record(ledger, "plan", "north", "two", because="no reason is good enough")
 
     assert str(ledger.path) in caught.value.fix
     assert "delete" not in caught.value.fix
-    assert isinstance(caught.value, fp.DisclosureError)
+    assert isinstance(caught.value, fp.errors.DisclosureError)
     assert not isinstance(caught.value, fp.InputError)
     assert [each.release for each in releases(ledger)] == ["one"]
 
@@ -157,7 +157,7 @@ def test_other_silos_do_not_stand_in_the_way(ledger):
 def test_the_same_table_under_another_silo_s_name_does(ledger):
     record(ledger, "plan", "north", "one", table="/data/visits.csv")
 
-    with pytest.raises(fp.LedgerError, match="same records left before"):
+    with pytest.raises(fp.errors.LedgerError, match="same records left before"):
         record(ledger, "plan", "south", "two", table="/data/visits.csv")
 
 
@@ -182,7 +182,7 @@ def test_a_release_that_fails_stays_on_record_and_can_be_repeated(ledger):
         raise OSError("disk full")
 
     record(ledger)
-    with pytest.raises(fp.LedgerError):
+    with pytest.raises(fp.errors.LedgerError):
         record(ledger, "plan", "north", "two")
 
 
@@ -192,7 +192,7 @@ def test_a_crash_before_the_file_is_visible_leaves_the_entry_and_no_lock(ledger)
 
     assert process.returncode == 9
     record(ledger)
-    with pytest.raises(fp.LedgerError, match="another release"):
+    with pytest.raises(fp.errors.LedgerError, match="another release"):
         record(ledger, "plan", "north", "two")
 
 
@@ -223,7 +223,7 @@ def test_the_lock_is_held_while_the_file_is_written(ledger, monkeypatch):
     def intrude():
         try:
             record(ledger, "plan", "south", "two")
-        except fp.LedgerError as error:
+        except fp.errors.LedgerError as error:
             caught.append(error)
 
     with committed(ledger):
@@ -240,9 +240,9 @@ def test_a_ledger_that_is_not_understood_is_refused_not_ignored(content, ledger)
     record(ledger)
     with ledger.path.open("ab") as file:
         file.write(content)
-    with pytest.raises(fp.LedgerError, match="line 3"):
+    with pytest.raises(fp.errors.LedgerError, match="line 3"):
         record(ledger, "plan", "south", "two")
-    with pytest.raises(fp.LedgerError, match="line 3"):
+    with pytest.raises(fp.errors.LedgerError, match="line 3"):
         ledger.entries()
 
     assert ledger.path.read_bytes().endswith(content)
@@ -277,7 +277,7 @@ def test_an_entry_that_says_what_it_may_not_is_refused(changes, ledger):
     made = {k: v for k, v in (json.loads(second) | changes).items() if v is not None}
     ledger.path.write_text(f"{first}\n{json.dumps(made)}\n")
 
-    with pytest.raises(fp.LedgerError, match=r"line 2 of the ledger .* is not an entry"):
+    with pytest.raises(fp.errors.LedgerError, match=r"line 2 of the ledger .* is not an entry"):
         ledger.entries()
 
 
@@ -293,7 +293,7 @@ def test_a_line_that_is_changed_or_taken_out_is_noticed(line, change, ledger):
         del lines[line]
     ledger.path.write_bytes(b"".join(lines))
 
-    with pytest.raises(fp.LedgerError, match="does not continue the line before it"):
+    with pytest.raises(fp.errors.LedgerError, match="does not continue the line before it"):
         ledger.entries()
 
 
@@ -344,7 +344,10 @@ def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monke
         return write(descriptor, line[:50])
 
     monkeypatch.setattr(os, "write", half)
-    with pytest.raises(fp.LedgerError, match="No space left"), committed(ledger, "p", "s", "r"):
+    with (
+        pytest.raises(fp.errors.LedgerError, match="No space left"),
+        committed(ledger, "p", "s", "r"),
+    ):
         pytest.fail("nothing may be released")
 
     assert ledger.path.read_bytes() == before
@@ -353,7 +356,7 @@ def test_a_full_disk_leaves_no_part_of_a_line_and_lets_nothing_out(ledger, monke
 def test_a_ledger_out_of_reach_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path, tmp_path / "file" / "ledger.jsonl"):
-        with pytest.raises(fp.LedgerError, match="cannot be opened"):
+        with pytest.raises(fp.errors.LedgerError, match="cannot be opened"):
             record(Ledger(path))
 
 
@@ -362,9 +365,9 @@ def test_what_keeps_nothing_is_no_ledger(make, tmp_path):
     """A release that is entered there would be forgotten."""
     make(tmp_path / "ledger.jsonl")
 
-    with pytest.raises(fp.LedgerError, match="not a file that keeps"):
+    with pytest.raises(fp.errors.LedgerError, match="not a file that keeps"):
         record(Ledger(tmp_path / "ledger.jsonl"))
-    with pytest.raises(fp.LedgerError, match="not a file that keeps"):
+    with pytest.raises(fp.errors.LedgerError, match="not a file that keeps"):
         Ledger(tmp_path / "ledger.jsonl").entries()
 
 
@@ -381,7 +384,7 @@ def test_the_ledger_is_its_owners_alone_or_shared_with_a_group(ledger, tmp_path)
 def test_a_new_ledger_is_begun_with_a_notice_and_only_where_it_may(ledger, capsys):
     strict = replace(ledger, must_exist=True)
     for attempt in (lambda: record(strict), strict.entries):
-        with pytest.raises(fp.LedgerError, match="no ledger") as caught:
+        with pytest.raises(fp.errors.LedgerError, match="no ledger") as caught:
             attempt()
         assert "fedparity ledger init" in caught.value.fix
     assert not ledger.path.exists()
@@ -395,7 +398,7 @@ def test_a_new_ledger_is_begun_with_a_notice_and_only_where_it_may(ledger, capsy
 def test_a_ledger_is_begun_once(ledger):
     ledger.begin(because="the disk broke")
 
-    with pytest.raises(fp.LedgerError, match="already"):
+    with pytest.raises(fp.errors.LedgerError, match="already"):
         ledger.begin()
     assert [each.because for each in ledger.entries()] == ["the disk broke"]
 
@@ -422,5 +425,5 @@ def test_a_user_without_a_home_is_told_what_to_set(monkeypatch):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setattr(Path, "home", no_home)
 
-    with pytest.raises(fp.LedgerError, match="no home"):
+    with pytest.raises(fp.errors.LedgerError, match="no home"):
         default_ledger_path()

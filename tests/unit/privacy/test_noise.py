@@ -101,7 +101,7 @@ def test_a_release_that_costs_more_than_epsilon_is_not_made():
     generous = laplace_mechanism(2.0)
     wrong = LaplaceMechanism(1.0, generous.scale, generous.library, generous.measurement)
 
-    with pytest.raises(fp.PrivacyError, match=r"loss of 2, more than the plan's epsilon 1"):
+    with pytest.raises(fp.errors.PrivacyError, match=r"loss of 2, more than the plan's epsilon 1"):
         wrong.release(np.zeros((2, 4), np.int64))
 
 
@@ -115,7 +115,7 @@ def test_counts_beyond_32_bits_keep_their_size():
     "draw", [lambda e: noisy_counts(np.zeros((1, 2)), e), lambda e: polya_differences((2,), e, 3)]
 )
 def test_an_epsilon_too_small_is_refused(draw):
-    with pytest.raises(fp.PrivacyError, match="the least that noise is drawn for"):
+    with pytest.raises(fp.errors.PrivacyError, match="the least that noise is drawn for"):
         draw(1e-9)
 
 
@@ -123,7 +123,7 @@ def test_without_opendp_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
     monkeypatch.setattr(discrete_laplace, "laplace_mechanism", laplace_mechanism.__wrapped__)
 
-    with pytest.raises(fp.MissingExtraError, match=r"fedparity\[dp\]"):
+    with pytest.raises(fp.errors.MissingExtraError, match=r"fedparity\[dp\]"):
         noisy_counts(np.zeros((1, 2)), 1.0)
 
 

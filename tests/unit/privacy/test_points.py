@@ -98,7 +98,7 @@ def test_exact_counts_at_points_certify_the_disparity_itself():
 def test_a_score_between_points_is_refused_without_a_number(off):
     held = ArrayRecords(("a", "b"), np.array([3.0, off, 4.0]), np.array([0, 0, 1], np.uint8))
 
-    with pytest.raises(fp.ScoreError, match="points of the plan's grid") as caught:
+    with pytest.raises(fp.errors.ScoreError, match="points of the plan's grid") as caught:
         grid_counts(held, DECILES, ("a", "b"))
 
     assert not any(character.isdigit() for character in caught.value.message)
@@ -152,12 +152,12 @@ def test_edges_between_points_are_obeyed(edges):
     ],
 )
 def test_bins_that_do_not_hold_whole_points_are_refused(terms, problem):
-    with pytest.raises(fp.PlanError, match=problem) as caught:
+    with pytest.raises(fp.errors.PlanError, match=problem) as caught:
         plan(**terms)
 
     assert caught.value.fix
 
 
 def test_a_step_that_does_not_fit_the_range_is_the_only_mistake():
-    with pytest.raises(fp.PlanError, match="score_step"):
+    with pytest.raises(fp.errors.PlanError, match="score_step"):
         plan(score_step=0.7)

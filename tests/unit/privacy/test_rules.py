@@ -72,7 +72,7 @@ def everything_an_attacker_sees(counts, minimum):
 
 @pytest.mark.parametrize("rules", BAD_RULES, ids=str)
 def test_rules_out_of_range_are_refused_when_they_are_built(rules):
-    with pytest.raises(fp.OptionError, match=next(iter(rules))):
+    with pytest.raises(fp.errors.OptionError, match=next(iter(rules))):
         Disclosure(**rules)
 
 

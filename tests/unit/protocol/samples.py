@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fedparity import Plan, SiloSketch, SketchedCell
+from fedparity import Plan, SiloSketch
+from fedparity.documents import SketchedCell
 from fedparity.privacy.rounding import round_mean_square
 
 SECRET = 0.125

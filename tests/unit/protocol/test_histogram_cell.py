@@ -7,7 +7,7 @@ import pytest
 from tests.unit.protocol.samples import message, plan
 
 import fedparity as fp
-from fedparity import HistogramCell
+from fedparity.documents import HistogramCell
 
 ASKED = plan(privacy={"mode": "dp", "epsilon": 1, "bins": 3})
 VALID = {
@@ -66,14 +66,14 @@ def test_a_negative_sum_is_a_count_of_zero():
     ids=str,
 )
 def test_what_is_not_a_cell_is_refused(changes):
-    with pytest.raises(fp.MessageError):
+    with pytest.raises(fp.errors.MessageError):
         fp.SiloSketch.from_bytes(sent(**changes))
 
 
 def test_cells_of_the_other_kind_are_refused():
-    with pytest.raises(fp.MessageError, match="cells"):
+    with pytest.raises(fp.errors.MessageError, match="cells"):
         message(ASKED, kind="histogram")
-    with pytest.raises(fp.MessageError, match="cells"):
+    with pytest.raises(fp.errors.MessageError, match="cells"):
         message(cells=[HistogramCell.kept_back("A"), HistogramCell.kept_back("B")])
 
 

@@ -18,7 +18,7 @@ reader = {"plan": fp.Plan, "message": fp.SiloSketch}[sys.argv[1]].read
 before = kilobytes()
 try:
     reader(sys.argv[2])
-except fp.DocumentError as error:
+except fp.errors.DocumentError as error:
     print(error.message)
 print(kilobytes() - before)
 """
@@ -76,21 +76,21 @@ def test_ten_million_of_anything_are_refused_before_they_are_built(content, tmp_
 @pytest.mark.parametrize("text", ["x = " + "[" * 2_000_000, "x" + ".x" * 1_000_000 + " = 1"])
 def test_a_deep_plan_is_refused(text):
     """The parser would recurse for the first, and take hours for the second."""
-    (mistake,) = fp.check_plan(text)
+    (mistake,) = fp.documents.check_plan(text)
 
     assert "deep" in mistake.message or "four parts" in mistake.message
 
 
 @pytest.mark.skipif(os.name != "posix", reason="there is no endless file")
 def test_an_endless_file_is_refused():
-    with pytest.raises(fp.DocumentError, match="is not a file"):
+    with pytest.raises(fp.errors.DocumentError, match="is not a file"):
         read_bounded("/dev/zero", limit=1000)
 
 
 def test_a_name_that_cannot_be_one_is_refused():
-    with pytest.raises(fp.DocumentError, match="cannot be read"):
+    with pytest.raises(fp.errors.DocumentError, match="cannot be read"):
         read_bounded("a\x00b", limit=10)
-    with pytest.raises(fp.OutputError, match="cannot be written"):
+    with pytest.raises(fp.errors.OutputError, match="cannot be written"):
         write_whole("nowhere/at\x00/all", b"")
 
 
@@ -102,7 +102,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
 
-    with pytest.raises(fp.OutputError, match="no space left on device"):
+    with pytest.raises(fp.errors.OutputError, match="no space left on device"):
         write_whole(tmp_path / "a", b"bytes")
     assert not list(tmp_path.iterdir())
 
@@ -112,7 +112,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
     write_whole(path, b"old")
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(5, "I/O error")))
 
-    with pytest.raises(fp.OutputError):
+    with pytest.raises(fp.errors.OutputError):
         write_whole(path, b"new", force=True)
     assert path.read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
@@ -128,7 +128,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "link", slow_link)
 
-    with pytest.raises(fp.OutputError, match="exists already"):
+    with pytest.raises(fp.errors.OutputError, match="exists already"):
         write_whole(path, b"ours")
     assert path.read_bytes() == b"theirs"
 
@@ -145,5 +145,5 @@ def test_file_systems_without_hard_links_are_written_to(tmp_path, monkeypatch):
 
 
 def test_a_missing_folder_is_said():
-    with pytest.raises(fp.OutputError, match="no such file or directory"):
+    with pytest.raises(fp.errors.OutputError, match="no such file or directory"):
         write_whole("no/such/folder/a", b"")

@@ -144,7 +144,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("data", REFUSED.values(), ids=REFUSED.keys())
 def test_a_wrong_message_is_refused_and_no_score_is_printed(data):
-    with pytest.raises(fp.MessageError) as caught:
+    with pytest.raises(fp.errors.MessageError) as caught:
         fp.SiloSketch.from_bytes(data)
 
     sentence, fix = str(caught.value).split("\nfix: ")
@@ -173,7 +173,7 @@ def test_a_wrong_message_is_refused_and_no_score_is_printed(data):
     }.items(),
 )
 def test_a_refusal_says_what_is_wrong(name, words):
-    with pytest.raises(fp.MessageError) as caught:
+    with pytest.raises(fp.errors.MessageError) as caught:
         fp.SiloSketch.from_bytes(REFUSED[name])
 
     assert words in caught.value.message
@@ -183,7 +183,7 @@ def test_refusals_say_different_things():
     """Each mistake has its own words, but for fields of which several mistakes are possible."""
     said = set()
     for data in REFUSED.values():
-        with pytest.raises(fp.MessageError) as caught:
+        with pytest.raises(fp.errors.MessageError) as caught:
             fp.SiloSketch.from_bytes(data)
         said.add(caught.value.message)
 
@@ -258,7 +258,7 @@ def test_values_of_other_types_are_checked_too():
     assert cell(values=np.array([1, 2, 3], dtype=np.int16)).values.dtype == np.float64
     assert cell(values=(np.float32(0.5), 1)).levels == 2
     for values in (np.array([[0.5]]), np.array([True]), np.array(["a"]), [10**400], np.array([])):
-        with pytest.raises(fp.MessageError):
+        with pytest.raises(fp.errors.MessageError):
             cell(values=values)
 
 
@@ -319,8 +319,10 @@ def test_cells_are_equal_by_what_they_say():
     assert cell() == cell()
     assert hash(cell()) == hash(cell())
     assert cell(group=1) != cell(group=True)
-    assert cell() != fp.SketchedCell.kept_back("A", "small")
-    assert fp.SketchedCell.kept_back("A", "small") != fp.SketchedCell.empty("A")
+    assert cell() != fp.documents.SketchedCell.kept_back("A", "small")
+    assert fp.documents.SketchedCell.kept_back("A", "small") != fp.documents.SketchedCell.empty(
+        "A"
+    )
     assert cell() != "cell"
     assert message() != "message"
 
@@ -339,7 +341,7 @@ def test_a_message_is_written_whole_and_not_over_another(tmp_path):
     path = tmp_path / "aurora.json"
     message().write(path)
 
-    with pytest.raises(fp.OutputError, match="exists already"):
+    with pytest.raises(fp.errors.OutputError, match="exists already"):
         message(rows_dropped=3).write(path)
     assert fp.SiloSketch.read(path) == message()
     message(rows_dropped=3).write(path, force=True)
@@ -352,5 +354,5 @@ def test_a_message_that_cannot_be_read_names_its_file(tmp_path):
     wrong.write_bytes(encoded(document(silo=3)))
 
     for path in (tmp_path / "nowhere.json", tmp_path, wrong):
-        with pytest.raises(fp.MessageError, match=path.name):
+        with pytest.raises(fp.errors.MessageError, match=path.name):
             fp.SiloSketch.read(path)

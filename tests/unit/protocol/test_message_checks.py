@@ -16,14 +16,17 @@ from tests.unit.protocol.samples import (
 
 import fedparity as fp
 
-HIDDEN = fp.SketchedCell.kept_back("B", "complementary")
+HIDDEN = fp.documents.SketchedCell.kept_back("B", "complementary")
 WEIGHTED = {"guarantee": {**plan().guarantee, "weighted": True}}
-SMALL = fp.SketchedCell.kept_back("B", "small")
+SMALL = fp.documents.SketchedCell.kept_back("B", "small")
 ROSTER = plan(silos=["aurora", "bayside"])
 PRIVATE = plan(privacy={"mode": "dp", "epsilon": 1, "bins": 3})
 NOISY = {
     "kind": "histogram",
-    "cells": [fp.HistogramCell(group="A", values=[9, -2, 30]), fp.HistogramCell.kept_back("B")],
+    "cells": [
+        fp.documents.HistogramCell(group="A", values=[9, -2, 30]),
+        fp.documents.HistogramCell.kept_back("B"),
+    ],
 }
 MEANS = {"kind": "mean", "cells": [mean_cell(), SMALL]}
 COUNTS = {"kind": "counts", "cells": [counted_cell(), SMALL]}
@@ -100,7 +103,7 @@ REFUSED = {
     ),
     "half a record": (
         plan(disclosure={"minimum_cell": 1, "records_per_level": 0}),
-        {"cells": [cell(count=0.5), fp.SketchedCell.empty("B")]},
+        {"cells": [cell(count=0.5), fp.documents.SketchedCell.empty("B")]},
         "not whole, and no weights",
     ),
     "as many values as records": (
@@ -169,7 +172,7 @@ REFUSED = {
     ),
     "withheld cells told apart under a total": (
         plan(groups=["A", "B", "C"], totals={"aurora": 85}),
-        {"cells": [cell(), SMALL, fp.SketchedCell.kept_back("C", "complementary")]},
+        {"cells": [cell(), SMALL, fp.documents.SketchedCell.kept_back("C", "complementary")]},
         "from which a cell that it withheld can be computed",
     ),
     "weights that amount to nothing": (plan(), WEIGHTED, "what its weights amount to"),
@@ -199,7 +202,7 @@ REFUSED = {
     "values too high": (plan(score_range=(0, 0.2)), {}, "2 values of silo 'aurora'"),
     "an empty cell that shows": (
         plan(),
-        {"cells": [cell(), fp.SketchedCell.empty("B")]},
+        {"cells": [cell(), fp.documents.SketchedCell.empty("B")]},
         "must look like any small cell",
     ),
     "a weaker rule": (
@@ -223,7 +226,10 @@ REFUSED = {
     ),
     "a small noisy cell": (
         PRIVATE,
-        {**NOISY, "cells": [fp.HistogramCell(group="A", values=[9, -2, 3]), NOISY["cells"][1]]},
+        {
+            **NOISY,
+            "cells": [fp.documents.HistogramCell(group="A", values=[9, -2, 3]), NOISY["cells"][1]],
+        },
         "below minimum_cell = 11",
     ),
     "an exact number of rows": (PRIVATE, {**NOISY, "rows_dropped": 1}, "keeps in the building"),
@@ -238,8 +244,8 @@ REFUSED = {
 
 @pytest.mark.parametrize(("asked", "changes", "words"), REFUSED.values(), ids=REFUSED.keys())
 def test_it_is_refused(asked, changes, words):
-    with pytest.raises(fp.MessageError) as caught:
-        fp.check_message(asked, message(asked, **changes))
+    with pytest.raises(fp.errors.MessageError) as caught:
+        fp.documents.check_message(asked, message(asked, **changes))
 
     assert words in caught.value.message
     assert caught.value.message.endswith(".")
@@ -257,7 +263,7 @@ def test_it_is_refused(asked, changes, words):
     ],
 )
 def test_a_message_that_answers_is_accepted(asked):
-    fp.check_message(asked, message(asked))
+    fp.documents.check_message(asked, message(asked))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +287,7 @@ def test_a_message_that_answers_is_accepted(asked):
         (plan(totals={"aurora": 45}), {"cells": [cell(), cell(group="B")]}),
         (
             plan(totals={"aurora": 45}),
-            {"cells": [fp.SketchedCell.kept_back("A", "complementary"), HIDDEN]},
+            {"cells": [fp.documents.SketchedCell.kept_back("A", "complementary"), HIDDEN]},
         ),
         (
             counting(),
@@ -299,43 +305,47 @@ def test_a_message_that_answers_is_accepted(asked):
     ],
 )
 def test_messages_of_every_kind_are_accepted(asked, changes):
-    fp.check_message(asked, message(asked, **changes))
+    fp.documents.check_message(asked, message(asked, **changes))
 
 
 def test_a_noisy_message_that_answers_is_accepted():
-    fp.check_message(PRIVATE, message(PRIVATE, **NOISY))
+    fp.documents.check_message(PRIVATE, message(PRIVATE, **NOISY))
 
 
 def test_an_empty_cell_may_show_where_nothing_is_small():
     asked = plan(disclosure={"minimum_cell": 1, "records_per_level": 0})
 
-    fp.check_message(asked, message(asked, cells=[cell(), fp.SketchedCell.empty("B")]))
+    fp.documents.check_message(
+        asked, message(asked, cells=[cell(), fp.documents.SketchedCell.empty("B")])
+    )
 
 
 def test_a_message_may_state_more_than_is_asked():
-    fp.check_message(plan(), message(guarantee={**plan().guarantee, "checked_by": "two"}))
+    fp.documents.check_message(
+        plan(), message(guarantee={**plan().guarantee, "checked_by": "two"})
+    )
 
 
 def test_two_messages_of_one_silo_are_refused():
     others = [message(silo="bayside"), message(), message(rows_dropped=1)]
 
-    with pytest.raises(fp.MessageError, match="'aurora' sent two different messages"):
-        fp.check_messages(plan(), others)
+    with pytest.raises(fp.errors.MessageError, match="'aurora' sent two different messages"):
+        fp.documents.check_messages(plan(), others)
 
 
 def test_the_same_message_twice_has_its_own_words():
-    with pytest.raises(fp.MessageError, match="'aurora' was given twice"):
-        fp.check_messages(plan(), [message(), message(silo="bayside"), message()])
+    with pytest.raises(fp.errors.MessageError, match="'aurora' was given twice"):
+        fp.documents.check_messages(plan(), [message(), message(silo="bayside"), message()])
 
 
 def test_messages_that_answer_are_accepted_in_any_number():
-    fp.check_messages(plan(), [])
-    fp.check_messages(plan(), (message(silo=f"silo {number}") for number in range(5)))
+    fp.documents.check_messages(plan(), [])
+    fp.documents.check_messages(plan(), (message(silo=f"silo {number}") for number in range(5)))
 
 
 def test_the_first_wrong_message_is_refused():
-    with pytest.raises(fp.MessageError, match="'bayside' sent mean"):
-        fp.check_messages(plan(), [message(), message(silo="bayside", **MEANS)])
+    with pytest.raises(fp.errors.MessageError, match="'bayside' sent mean"):
+        fp.documents.check_messages(plan(), [message(), message(silo="bayside", **MEANS)])
 
 
 def test_thresholds_that_no_score_lies_between_have_the_same_count():
@@ -352,4 +362,4 @@ def test_thresholds_that_no_score_lies_between_have_the_same_count():
     sent = fp.sketch(frame, plan=asked, silo="aurora", score="score", group="group", ledger=False)
 
     assert sent.cells[0].above == (20, 20)
-    fp.check_messages(asked, [sent])
+    fp.documents.check_messages(asked, [sent])

@@ -171,7 +171,7 @@ WRONG = {
 
 @pytest.mark.parametrize("changes", WRONG.values(), ids=WRONG.keys())
 def test_a_wrong_plan_is_refused_with_a_fix(changes):
-    with pytest.raises(fp.PlanError) as caught:
+    with pytest.raises(fp.errors.PlanError) as caught:
         plan(**changes)
 
     sentence, fix = str(caught.value).split("\nfix: ")
@@ -195,7 +195,7 @@ def test_what_is_built_is_kept_in_one_form():
     assert str(built.score_range) == "(0.0, 1.0)"
     assert type(built.levels) is int
     assert built.disclosure == Disclosure(minimum_cell=5, rounding=0.001)
-    assert built.privacy == fp.PrivacyTerms(mode="dp", epsilon=1.0, bins=32, budget=1.0)
+    assert built.privacy == fp.documents.PrivacyTerms(mode="dp", epsilon=1.0, bins=32, budget=1.0)
     assert built.totals == {"x": 3}
 
 
@@ -292,10 +292,10 @@ def test_a_plan_prints_on_one_line():
 
 
 def test_privacy_terms_are_checked_on_their_own():
-    with pytest.raises(fp.PlanError, match="epsilon"):
-        fp.PrivacyTerms(mode="dp", epsilon=-1)
+    with pytest.raises(fp.errors.PlanError, match="epsilon"):
+        fp.documents.PrivacyTerms(mode="dp", epsilon=-1)
     with pytest.raises(TypeError, match="noise"):
-        fp.PrivacyTerms(mode="secure", noise=1)
+        fp.documents.PrivacyTerms(mode="secure", noise=1)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_every_default_of_the_privacy_terms_is_stated(changes, stated):
 
 
 def test_a_plan_without_a_privacy_mode_has_no_bins():
-    with pytest.raises(fp.PlanError, match=r"no \[privacy\] table"):
+    with pytest.raises(fp.errors.PlanError, match=r"no \[privacy\] table"):
         _ = plan().grid
 
 
@@ -382,7 +382,7 @@ def test_the_points_of_a_score_are_the_floats_of_decimals(score_range, step, exp
 
 
 def test_a_plan_without_a_step_has_no_points():
-    with pytest.raises(fp.PlanError, match="no score_step"):
+    with pytest.raises(fp.errors.PlanError, match="no score_step"):
         _ = plan().score_points
 
 

@@ -44,7 +44,7 @@ aurora = "BQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 
 def lines_and_keys(text):
-    return [(mistake.line, mistake.key) for mistake in fp.check_plan(text)]
+    return [(mistake.line, mistake.key) for mistake in fp.documents.check_plan(text)]
 
 
 def test_every_mistake_is_found_at_once_with_its_line():
@@ -108,14 +108,14 @@ rounding = 0.001
 
 
 def test_a_misspelt_key_gets_the_nearest_name():
-    (mistake,) = fp.check_plan(GOOD + "revue_level = 0.1\n")
+    (mistake,) = fp.documents.check_plan(GOOD + "revue_level = 0.1\n")
 
     assert mistake.message == "'revue_level' is not a key of a plan here."
     assert "write 'review_level' instead" in mistake.fix
 
 
 def test_reading_lists_every_mistake():
-    with pytest.raises(fp.PlanError) as caught:
+    with pytest.raises(fp.errors.PlanError) as caught:
         fp.Plan.from_toml(GOOD + "levels = 0\norder = 7\n")
 
     message = str(caught.value)
@@ -125,7 +125,7 @@ def test_reading_lists_every_mistake():
 
 
 def test_one_mistake_is_one_sentence():
-    with pytest.raises(fp.PlanError) as caught:
+    with pytest.raises(fp.errors.PlanError) as caught:
         fp.Plan.from_toml(GOOD + "levels = 0\n")
 
     assert str(caught.value).startswith("line 5: levels must be a whole number")
@@ -147,7 +147,7 @@ def test_one_mistake_is_one_sentence():
     ],
 )
 def test_what_is_not_toml_is_one_mistake(text, line):
-    (mistake,) = fp.check_plan(text)
+    (mistake,) = fp.documents.check_plan(text)
 
     assert mistake.line == line
     assert len(str(mistake)) < 300
@@ -156,7 +156,7 @@ def test_what_is_not_toml_is_one_mistake(text, line):
 def test_a_flood_of_mistakes_is_cut():
     text = "\n".join(f"key_{number} = 1" for number in range(20_000))
 
-    assert len(fp.check_plan(text)) <= 110
+    assert len(fp.documents.check_plan(text)) <= 110
 
 
 def test_dotted_keys_and_strings_with_brackets_are_found():
@@ -177,7 +177,7 @@ def test_the_design_s_plan_is_valid():
     assert read.score_points.size == 1001
     assert (read.thresholds, read.favorable) == ((5.0,), "below")
     assert (read.review_level, read.review_unit) == (0.5, "points")
-    assert read.privacy == fp.PrivacyTerms(mode="dp", epsilon=1, bins=32, budget=1)
+    assert read.privacy == fp.documents.PrivacyTerms(mode="dp", epsilon=1, bins=32, budget=1)
     assert read.keys["aurora"].startswith("BQAA")
 
 
@@ -220,7 +220,7 @@ def test_a_plan_is_written_whole_and_not_over_another(tmp_path):
     path = tmp_path / "plan.toml"
     plan().write(path)
 
-    with pytest.raises(fp.OutputError, match="exists already"):
+    with pytest.raises(fp.errors.OutputError, match="exists already"):
         plan(title="other").write(path)
     assert fp.Plan.read(path) == plan()
     plan(title="other").write(path, force=True)
@@ -261,5 +261,5 @@ def test_a_plan_that_cannot_be_read_names_its_file(tmp_path):
     wrong.write_text(GOOD + "levels = 0\n")
 
     for path in (tmp_path / "nowhere.toml", tmp_path, latin, wrong):
-        with pytest.raises(fp.PlanError, match=path.name):
+        with pytest.raises(fp.errors.PlanError, match=path.name):
             fp.Plan.read(path)

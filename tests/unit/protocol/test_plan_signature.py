@@ -53,14 +53,14 @@ def test_a_signature_fits_and_leaves_the_digest(key):
 def test_it_covers_everything_the_roster_and_the_keys_too(changes, key):
     signed = sign_plan(plan(), key)
 
-    with pytest.raises(fp.PlanError, match="changed after it was signed"):
+    with pytest.raises(fp.errors.PlanError, match="changed after it was signed"):
         check_plan_signature(plan(**changes, signature=dict(signed.signature)))
 
 
 def test_it_is_not_another_key_s(key):
     signature = dict(sign_plan(plan(), key).signature) | {"key": public_text(generate_key())}
 
-    with pytest.raises(fp.PlanError):
+    with pytest.raises(fp.errors.PlanError):
         check_plan_signature(plan(signature=signature))
 
 
@@ -97,7 +97,7 @@ def test_a_signature_that_does_not_stand_last_is_replaced_too(key):
     ],
 )
 def test_a_table_that_is_no_signature_is_a_mistake_of_the_plan(signature, words):
-    with pytest.raises(fp.PlanError, match=words):
+    with pytest.raises(fp.errors.PlanError, match=words):
         plan(signature=signature)
 
 
@@ -112,7 +112,7 @@ def test_a_table_that_is_no_signature_is_a_mistake_of_the_plan(signature, words)
     ],
 )
 def test_a_period_is_two_days_in_order(period):
-    with pytest.raises(fp.PlanError, match="period must be two dates"):
+    with pytest.raises(fp.errors.PlanError, match="period must be two dates"):
         plan(period=period)
 
 

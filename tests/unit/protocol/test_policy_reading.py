@@ -113,7 +113,7 @@ def test_a_mistake_is_refused_with_its_line_and_a_fix(text, words, tmp_path):
     path = tmp_path / "policy.toml"
     path.write_text(text)
 
-    with pytest.raises(fp.PolicyError) as caught:
+    with pytest.raises(fp.errors.PolicyError) as caught:
         read_policy(path)
 
     assert words in caught.value.message
@@ -139,7 +139,7 @@ def test_the_policy_is_the_one_named_that_of_the_user_or_the_default(tmp_path, m
     assert find_policy(Policy(levels=3)).levels == 3
 
     monkeypatch.setenv("FEDPARITY_POLICY", str(tmp_path / "nowhere.toml"))
-    with pytest.raises(fp.PolicyError, match="cannot be read"):
+    with pytest.raises(fp.errors.PolicyError, match="cannot be read"):
         find_policy()
 
 
@@ -174,13 +174,13 @@ def test_only_the_policy_says_which_data_set_a_table_is(tables, named, expected)
     if expected is not None:
         assert DATASETS.dataset_of(tables, named) == expected
         return
-    with pytest.raises(fp.RuleError):
+    with pytest.raises(fp.errors.RuleError):
         DATASETS.dataset_of(tables, named)
 
 
 def test_without_data_sets_nobody_names_one():
     assert Policy().dataset_of(("/data/lab.csv",), None) is None
-    with pytest.raises(fp.RuleError, match="only the silo's policy names data sets"):
+    with pytest.raises(fp.errors.RuleError, match="only the silo's policy names data sets"):
         Policy().dataset_of(("/data/lab.csv",), "visits")
 
 
@@ -190,6 +190,6 @@ def test_where_overrides_are_forbidden_no_name_helps():
     ).to_dict()
 
     assert Policy().check(weak, ["minimum_cell"]) == ("minimum_cell",)
-    with pytest.raises(fp.RuleError) as caught:
+    with pytest.raises(fp.errors.RuleError) as caught:
         Policy(overrides=False).check(weak, RULES)
     assert "allows no override" in caught.value.fix

@@ -27,8 +27,8 @@ SIGNED_PLAN = plan(keys={"aurora": public_text(KEY), "bayside": public_text(OTHE
 def test_a_signed_message_is_accepted():
     signed = sign(message(SIGNED_PLAN), KEY)
 
-    fp.check_message(SIGNED_PLAN, signed)
-    fp.check_message(SIGNED_PLAN, fp.SiloSketch.from_bytes(signed.to_bytes()))
+    fp.documents.check_message(SIGNED_PLAN, signed)
+    fp.documents.check_message(SIGNED_PLAN, fp.SiloSketch.from_bytes(signed.to_bytes()))
     verify(signed, public_text(KEY))
 
 
@@ -50,20 +50,20 @@ def test_signatures_are_those_of_the_prefix_and_the_canonical_bytes():
 
 
 def test_an_unsigned_message_is_refused():
-    with pytest.raises(fp.SignatureError, match="is not signed, but the plan has keys"):
-        fp.check_message(SIGNED_PLAN, message(SIGNED_PLAN))
-    with pytest.raises(fp.SignatureError, match="is not signed"):
+    with pytest.raises(fp.errors.SignatureError, match="is not signed, but the plan has keys"):
+        fp.documents.check_message(SIGNED_PLAN, message(SIGNED_PLAN))
+    with pytest.raises(fp.errors.SignatureError, match="is not signed"):
         verify(message(), public_text(KEY))
 
 
 def test_a_message_signed_by_another_silo_is_refused():
-    with pytest.raises(fp.SignatureError, match="with the key of silo 'bayside'"):
-        fp.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN), OTHER))
+    with pytest.raises(fp.errors.SignatureError, match="with the key of silo 'bayside'"):
+        fp.documents.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN), OTHER))
 
 
 def test_a_message_signed_by_a_stranger_is_refused():
-    with pytest.raises(fp.SignatureError, match="does not fit"):
-        fp.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN), generate_key()))
+    with pytest.raises(fp.errors.SignatureError, match="does not fit"):
+        fp.documents.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN), generate_key()))
 
 
 @pytest.mark.parametrize(
@@ -71,36 +71,36 @@ def test_a_message_signed_by_a_stranger_is_refused():
     [
         {"rows_dropped": 1},
         {"software": "fedparity 0.1.1"},
-        {"cells": [cell(count=41), fp.SketchedCell.kept_back("B", "small")]},
-        {"cells": [cell(), fp.SketchedCell.kept_back("B", "complementary")]},
-        {"cells": [cell(rank_error=1e-9), fp.SketchedCell.kept_back("B", "small")]},
+        {"cells": [cell(count=41), fp.documents.SketchedCell.kept_back("B", "small")]},
+        {"cells": [cell(), fp.documents.SketchedCell.kept_back("B", "complementary")]},
+        {"cells": [cell(rank_error=1e-9), fp.documents.SketchedCell.kept_back("B", "small")]},
     ],
 )
 def test_a_changed_message_is_refused(changes):
     changed = replace(sign(message(SIGNED_PLAN), KEY), **changes)
 
-    with pytest.raises(fp.SignatureError, match="changed after it was signed"):
-        fp.check_message(SIGNED_PLAN, changed)
+    with pytest.raises(fp.errors.SignatureError, match="changed after it was signed"):
+        fp.documents.check_message(SIGNED_PLAN, changed)
 
 
 def test_a_silo_cannot_speak_for_another():
     changed = replace(sign(message(SIGNED_PLAN), KEY), silo="bayside")
 
-    with pytest.raises(fp.SignatureError):
-        fp.check_message(SIGNED_PLAN, changed)
+    with pytest.raises(fp.errors.SignatureError):
+        fp.documents.check_message(SIGNED_PLAN, changed)
 
 
 def test_a_silo_without_a_key_is_refused():
-    with pytest.raises(fp.SignatureError, match="none for silo 'coast'"):
-        fp.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN, silo="coast"), KEY))
+    with pytest.raises(fp.errors.SignatureError, match="none for silo 'coast'"):
+        fp.documents.check_message(SIGNED_PLAN, sign(message(SIGNED_PLAN, silo="coast"), KEY))
 
 
 def test_a_signature_of_a_plan_without_keys_is_not_asked_for():
-    fp.check_message(plan(), sign(message(), KEY))
+    fp.documents.check_message(plan(), sign(message(), KEY))
 
 
 def test_a_public_key_that_is_none_is_refused():
-    with pytest.raises(fp.SignatureError, match="32 bytes"):
+    with pytest.raises(fp.errors.SignatureError, match="32 bytes"):
         verify(sign(message(), KEY), "AAAA")
 
 
@@ -109,10 +109,10 @@ def test_keys_are_written_for_their_owner_alone_and_never_overwritten(tmp_path):
     write_key(path, KEY)
 
     assert public_text(read_key(path)) == public_text(KEY)
-    with pytest.raises(fp.OutputError, match="never overwritten"):
+    with pytest.raises(fp.errors.OutputError, match="never overwritten"):
         write_key(path, OTHER)
     assert public_text(read_key(path)) == public_text(KEY)
-    with pytest.raises(fp.OutputError, match="cannot be written"):
+    with pytest.raises(fp.errors.OutputError, match="cannot be written"):
         write_key(tmp_path / "no folder" / "aurora.pem", KEY)
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -134,9 +134,9 @@ def test_files_that_hold_no_key_are_refused(tmp_path):
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o600)
-        with pytest.raises(fp.KeyFileError, match="Ed25519 private key"):
+        with pytest.raises(fp.errors.KeyFileError, match="Ed25519 private key"):
             read_key(tmp_path / name)
-    with pytest.raises(fp.KeyFileError, match="cannot be read"):
+    with pytest.raises(fp.errors.KeyFileError, match="cannot be read"):
         read_key(tmp_path / "nowhere")
 
 

@@ -123,25 +123,25 @@ def test_noise_is_drawn_anew_and_no_seed_can_repeat_it():
 def test_weights_are_refused():
     data = {**table(), "w": np.ones(600)}
 
-    with pytest.raises(fp.PrivacyError, match="weights cannot be released"):
+    with pytest.raises(fp.errors.PrivacyError, match="weights cannot be released"):
         sketched(data, asked(), weight="w")
-    with pytest.raises(fp.PrivacyError, match="weights cannot be released"):
+    with pytest.raises(fp.errors.PrivacyError, match="weights cannot be released"):
         fp.Sketcher(plan=asked(), silo="north", weight="w")
 
 
 def test_a_secure_plan_is_not_answered_with_a_sketch_of_one_silo():
     plan = asked(silos=["north", "s", "t"], privacy={"mode": "secure"})
 
-    with pytest.raises(fp.PrivacyError, match="never sends a sketch of its own"):
+    with pytest.raises(fp.errors.PrivacyError, match="never sends a sketch of its own"):
         sketched(table(), plan)
 
 
 @pytest.mark.parametrize(
     ("changes", "error"),
     [
-        ({"score": [0.5] * 599 + [1.5]}, fp.ScoreError),
-        ({"score": [0.5] * 599 + [np.nan]}, fp.TableError),
-        ({"group": ["A"] * 599 + ["Z"]}, fp.TableError),
+        ({"score": [0.5] * 599 + [1.5]}, fp.errors.ScoreError),
+        ({"score": [0.5] * 599 + [np.nan]}, fp.errors.TableError),
+        ({"group": ["A"] * 599 + ["Z"]}, fp.errors.TableError),
     ],
 )
 def test_a_refusal_holds_no_exact_number_and_no_label(changes, error):
@@ -167,7 +167,7 @@ def test_a_preview_draws_no_noise_and_keeps_no_number(monkeypatch):
 
 
 def test_a_preview_finds_what_a_release_would_refuse():
-    with pytest.raises(fp.ScoreError):
+    with pytest.raises(fp.errors.ScoreError):
         preview({"score": [2.0], "group": ["A"]}, plan=asked(), silo="north")
 
 
@@ -195,9 +195,9 @@ def test_a_sketcher_counts_batches_and_draws_once():
 
     assert message.to_bytes() == sketched(data, asked()).to_bytes()
     assert sketcher.finish() is message
-    with pytest.raises(fp.PrivacyError, match="drawn already"):
+    with pytest.raises(fp.errors.PrivacyError, match="drawn already"):
         sketcher.update(data)
-    with pytest.raises(fp.PrivacyError, match="drawn already"):
+    with pytest.raises(fp.errors.PrivacyError, match="drawn already"):
         other.merge(sketcher)
 
 
@@ -208,5 +208,5 @@ def test_a_sketcher_spends_once(tmp_path):
 
     sketcher.finish()
 
-    with pytest.raises(fp.LedgerError):
+    with pytest.raises(fp.errors.LedgerError):
         copied.finish()

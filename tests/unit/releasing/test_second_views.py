@@ -61,7 +61,7 @@ def test_a_plan_cannot_switch_the_rules_off(release, ledger):
     off = {"minimum_cell": 1, "records_per_level": 0, "rounding": 0}
     plan = asked(levels=100_000, disclosure=off)
 
-    with pytest.raises(fp.RuleError) as caught:
+    with pytest.raises(fp.errors.RuleError) as caught:
         release(plan)
 
     for rule in (*off, "levels"):
@@ -72,7 +72,7 @@ def test_a_plan_cannot_switch_the_rules_off(release, ledger):
 
 @pytest.mark.parametrize("epsilon", [1e300, 700.0, 1.5])
 def test_a_plan_cannot_ask_for_noise_that_hides_nothing(epsilon, release):
-    with pytest.raises(fp.RuleError, match=r"epsilon is .*, the most is 1"):
+    with pytest.raises(fp.errors.RuleError, match=r"epsilon is .*, the most is 1"):
         release(asked(privacy={"mode": "dp", "epsilon": epsilon}))
 
 
@@ -83,7 +83,7 @@ def test_what_is_overridden_by_name_is_kept(release, ledger):
 
     (entry,) = [each for each in ledger.entries() if each.entry == "release"]
     assert entry.weaker == ["minimum_cell"]
-    with pytest.raises(fp.OptionError, match="rule to allow weaker"):
+    with pytest.raises(fp.errors.OptionError, match="rule to allow weaker"):
         release(plan, allow_weaker=("cells",))
 
 
@@ -91,7 +91,7 @@ def test_finer_groups_of_the_same_people_are_refused_and_what_they_tell_is_named
     """Sex, then sex and age: the withheld cell of one person was a difference of two counts."""
     release(asked())
 
-    with pytest.raises(fp.LedgerError) as caught:
+    with pytest.raises(fp.errors.LedgerError) as caught:
         release(asked(SEX_AGE, title="Q4 by age"))
 
     assert "the groups are nested" in caught.value.message
@@ -111,7 +111,7 @@ def test_many_plans_that_differ_in_levels_and_range_release_one_view(release, le
         if plan is plans[0]:
             release(plan)
         else:
-            with pytest.raises(fp.LedgerError):
+            with pytest.raises(fp.errors.LedgerError):
                 release(plan)
 
     assert released(ledger) == [plans[0].digest]
@@ -126,7 +126,7 @@ def test_another_grid_is_refused_whatever_the_reason(release, tmp_path):
         {"score_step": 0.001},
         {"sketch": "quantile"},
     ):
-        with pytest.raises(fp.LedgerError, match="another grid"):
+        with pytest.raises(fp.errors.LedgerError, match="another grid"):
             release(asked(title="again", **changes), again_because="a good one")
     law = tmp_path / "policy.toml"
     law.write_text('schema = "fedparity/policy/1"\nother_grids = true\n')
@@ -137,7 +137,7 @@ def test_another_grid_is_refused_whatever_the_reason(release, tmp_path):
 def test_another_title_is_the_same_data(title, release, ledger):
     release(asked())
 
-    with pytest.raises(fp.LedgerError, match="left before"):
+    with pytest.raises(fp.errors.LedgerError, match="left before"):
         release(asked(title=title))
     assert len(released(ledger)) == 1
 
@@ -145,10 +145,10 @@ def test_another_title_is_the_same_data(title, release, ledger):
 @pytest.mark.parametrize("rounding", [0.0, 0.001])
 def test_two_means_of_all_records_do_not_give_one_score(rounding, release):
     """Levels k = 1 of a group and of all of it but one person gave 6.6259 exactly."""
-    with pytest.raises(fp.RuleError, match="rounding"):
+    with pytest.raises(fp.errors.RuleError, match="rounding"):
         release(asked(levels=1, disclosure={"rounding": rounding}))
     release(asked(levels=1))
-    with pytest.raises(fp.LedgerError):
+    with pytest.raises(fp.errors.LedgerError):
         release(asked(SEX_AGE, levels=1))
 
 
@@ -162,7 +162,7 @@ def test_a_reason_lets_a_second_view_out_and_stays(release, ledger):
     release(asked(title="thresholds", thresholds=[5.0]), again_because="  asked by the board ")
 
     assert ledger.entries()[-1].because == "asked by the board"
-    with pytest.raises(fp.LedgerError, match="2 releases of the same records left before"):
+    with pytest.raises(fp.errors.LedgerError, match="2 releases of the same records left before"):
         release(asked(title="third"), again_because="   ")
 
 
@@ -178,11 +178,11 @@ def test_periods_count_only_where_the_silo_says_that_it_selected_them(release):
     )
     release(first, in_period=True)
 
-    with pytest.raises(fp.LedgerError) as caught:
+    with pytest.raises(fp.errors.LedgerError) as caught:
         release(second)
     assert "--in-period" in caught.value.fix
     release(second, in_period=True)
-    with pytest.raises(fp.LedgerError, match="2 releases"):
+    with pytest.raises(fp.errors.LedgerError, match="2 releases"):
         release(both, in_period=True)
 
 
@@ -211,9 +211,9 @@ def test_a_sketcher_obeys_the_same_law(table, ledger):
     first.update(batch)
     first.finish()
 
-    with pytest.raises(fp.LedgerError, match="left before"):
+    with pytest.raises(fp.errors.LedgerError, match="left before"):
         fp.Sketcher(plan=asked(title="other"), silo="aurora", ledger=ledger.path)
-    with pytest.raises(fp.RuleError):
+    with pytest.raises(fp.errors.RuleError):
         fp.Sketcher(plan=asked(disclosure={"minimum_cell": 2}), silo="aurora")
 
 
@@ -221,14 +221,14 @@ def test_nothing_leaves_that_was_not_approved_not_even_without_an_early_look(tab
     law = Policy(people=("Ada",), needed=1)
     for ledger in (tmp_path / "ledger.jsonl", False):
         permit = Permit.of(asked(), "aurora", data=None, policy=law, ledger=ledger)
-        with pytest.raises(fp.RuleError, match="approval"), permit.commit("one", "one"):
+        with pytest.raises(fp.errors.RuleError, match="approval"), permit.commit("one", "one"):
             pytest.fail("it left")
-        with pytest.raises(fp.RuleError, match="approval"):
+        with pytest.raises(fp.errors.RuleError, match="approval"):
             fp.sketch(table, plan=asked(), silo="aurora", policy=law, ledger=ledger)
 
 
 def test_a_policy_may_forbid_messages_that_no_ledger_knows_of(table):
-    with pytest.raises(fp.RuleError, match="no ledger knows"):
+    with pytest.raises(fp.errors.RuleError, match="no ledger knows"):
         fp.sketch(
             table, plan=asked(), silo="aurora", policy=Policy(without_ledger=False), ledger=False
         )

@@ -251,6 +251,6 @@ def test_a_plan_asks_for_more_than_two_thirds(silos):
             assert plan_of(silos, threshold=threshold).privacy.threshold == threshold
             assert 3 * (2 * threshold - silos) > silos
         else:
-            with pytest.raises(fp.PlanError, match="more than two thirds"):
+            with pytest.raises(fp.errors.PlanError, match="more than two thirds"):
                 plan_of(silos, threshold=threshold)
     assert plan_of(silos).privacy.threshold == 2 * silos // 3 + 1

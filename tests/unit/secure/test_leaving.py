@@ -38,9 +38,9 @@ def test_a_vector_leaves_once_under_a_plan(permit, tmp_path):
     own = permit(secure_plan(4))
     send(own, tmp_path / "first.json")
 
-    with pytest.raises(fp.LedgerError, match="already made another release under plan"):
+    with pytest.raises(fp.errors.LedgerError, match="already made another release under plan"):
         own.check()
-    with pytest.raises(fp.LedgerError, match="already made another release under plan"):
+    with pytest.raises(fp.errors.LedgerError, match="already made another release under plan"):
         write_masked(masked(secure_plan(4)), tmp_path / "b.json", permit=own)
     assert not (tmp_path / "b.json").exists()
 
@@ -58,7 +58,7 @@ def test_the_same_data_are_not_summed_with_other_silos_without_a_reason(permit, 
     """Five silos, then four: the difference is the data of the fifth."""
     send(permit(secure_plan(5)), tmp_path / "five.json")
 
-    with pytest.raises(fp.LedgerError, match="only one of the two sums has"):
+    with pytest.raises(fp.errors.LedgerError, match="only one of the two sums has"):
         send(permit(secure_plan(4)), tmp_path / "four.json")
     assert not (tmp_path / "four.json").exists()
     send(permit(secure_plan(4), again_because="the first was not opened"), tmp_path / "four.json")
@@ -70,7 +70,7 @@ def test_a_void_lets_no_second_vector_out_under_the_same_plan(permit, tmp_path):
     send(own, tmp_path / "first.json")
     own.ledger.add(Entry(entry="void", time=now(), release=own.earlier[-1].release, because="x"))
 
-    with pytest.raises(fp.LedgerError, match="already made another release"):
+    with pytest.raises(fp.errors.LedgerError, match="already made another release"):
         own.check()
 
 
@@ -87,7 +87,7 @@ def test_with_noise_the_budget_decides(permit, tmp_path):
     send(first, tmp_path / "1.json")
     send(second, tmp_path / "2.json")
 
-    with pytest.raises(fp.BudgetError, match="beyond 2, the smallest budget"):
+    with pytest.raises(fp.errors.BudgetError, match="beyond 2, the smallest budget"):
         send(third, tmp_path / "3.json")
     assert third.spent == 2.0
 
@@ -95,7 +95,7 @@ def test_with_noise_the_budget_decides(permit, tmp_path):
 def test_a_wrong_folder_spends_nothing(permit, tmp_path):
     own = permit(secure_plan(4, privacy=NOISY))
 
-    with pytest.raises(fp.OutputError):
+    with pytest.raises(fp.errors.OutputError):
         send(own, tmp_path / "nowhere" / "a.json")
     assert own.spent == 0.0
     assert not Ledger(tmp_path / "ledger.jsonl").entries()
@@ -105,7 +105,7 @@ def test_without_a_ledger_only_the_file_is_written(permit, tmp_path):
     own = permit(secure_plan(4), ledger=False)
     send(own, tmp_path / "a.json")
 
-    with pytest.raises(fp.OutputError):
+    with pytest.raises(fp.errors.OutputError):
         send(own, tmp_path / "a.json")
 
 
@@ -116,7 +116,7 @@ def test_without_a_policy_no_sum_is_made_with_silos_that_the_plan_alone_vouches_
     """Whoever writes or carries the plan could be every other silo."""
     plan = secure_plan(4, keys=signing_keys() if keys else None)
 
-    with pytest.raises(fp.RuleError, match=rules):
+    with pytest.raises(fp.errors.RuleError, match=rules):
         Permit.of(plan, "aurora", data=None)
     permit = Permit.of(plan, "aurora", data=None, allow_weaker=("keys", "silos"))
     assert permit.weaker == (("silos",) if keys else ("keys", "silos"))
@@ -131,5 +131,5 @@ def test_with_a_policy_the_silos_are_those_it_knows(tmp_path):
     assert Permit.of(plan, "aurora", data=None, policy=law).weaker == ()
     invented = {**plan.keys, "dune": secure_plan(4, keys=signing_keys()).keys["dune"]}
     other = fp.Plan.from_dict(plan.to_dict() | {"keys": invented})
-    with pytest.raises(fp.RuleError, match="'dune'"):
+    with pytest.raises(fp.errors.RuleError, match="'dune'"):
         Permit.of(other, "aurora", data=None, policy=law)

@@ -60,7 +60,7 @@ def test_keys_are_needed_of_the_whole_roster():
 
 
 def test_a_silo_that_is_not_of_the_roster_takes_no_part():
-    with pytest.raises(fp.MessageError, match="'oak' is not among the 4 silos"):
+    with pytest.raises(fp.errors.MessageError, match="'oak' is not among the 4 silos"):
         steps.publish_keys(PLAN, "oak")
 
 
@@ -168,7 +168,7 @@ def test_shares_of_another_plan_are_refused(shared):
     other = Rounds(secure_plan(4, review_level=0.5)).share().of(SecureShares)[2]
     old = shared.of(SecureShares)[2]
 
-    with pytest.raises(fp.MessageError, match="'cedar' answered another plan"):
+    with pytest.raises(fp.errors.MessageError, match="'cedar' answered another plan"):
         steps.make_ready(PLAN, shared.states["aurora"], replaced(shared, old, other))
 
 
@@ -284,7 +284,7 @@ def test_a_request_for_a_stranger_is_not_answered(uploaded):
     request = uploaded.request()
     stranger = {**request.survivors, "oak": request.survivors["aurora"]}
 
-    with pytest.raises(fp.MessageError, match="'oak' is not among"):
+    with pytest.raises(fp.errors.MessageError, match="'oak' is not among"):
         uploaded.answer("aurora", replace(request, survivors=stranger))
 
 
@@ -394,14 +394,14 @@ def signed():
 
 
 def test_a_silo_without_its_key_sends_nothing(signed):
-    with pytest.raises(fp.SignatureError, match="'aurora' is not signed"):
+    with pytest.raises(fp.errors.SignatureError, match="'aurora' is not signed"):
         steps.publish_keys(signed.plan, "aurora")
 
 
 def test_a_silo_with_a_wrong_key_sends_nothing(signed):
-    with pytest.raises(fp.SignatureError, match="signature of silo 'aurora' does not fit"):
+    with pytest.raises(fp.errors.SignatureError, match="signature of silo 'aurora' does not fit"):
         steps.publish_keys(signed.plan, "aurora", key=generate_key())
-    with pytest.raises(fp.SignatureError, match="signed with the key of silo 'bayside'"):
+    with pytest.raises(fp.errors.SignatureError, match="signed with the key of silo 'bayside'"):
         steps.publish_keys(signed.plan, "aurora", key=signed.keys["bayside"])
 
 
@@ -411,7 +411,7 @@ def test_a_signature_of_one_kind_of_message_fits_no_other(signed):
         plan=keys.plan, silo=keys.silo, request=keys.plan, software=keys.software
     )
 
-    with pytest.raises(fp.SignatureError):
+    with pytest.raises(fp.errors.SignatureError):
         check_round(signed.plan, replace(consent, signature=keys.signature))
 
 
@@ -479,7 +479,7 @@ def test_an_unsigned_answer_is_refused_where_the_plan_has_keys(signed):
         signed.answer(silo, request)
     old = signed.of(UnmaskAnswer)[0]
 
-    with pytest.raises(fp.SignatureError, match="not signed"):
+    with pytest.raises(fp.errors.SignatureError, match="not signed"):
         open_sum(signed.plan, replaced(signed, old, replace(old, signature=None)))
 
 
@@ -491,7 +491,7 @@ def test_consents_of_strangers_do_not_count(signed):
     )
     signed.sent.append(sign(made, generate_key()))
 
-    with pytest.raises(fp.SignatureError, match="'bayside'"):
+    with pytest.raises(fp.errors.SignatureError, match="'bayside'"):
         signed.answer("aurora", request)
 
 

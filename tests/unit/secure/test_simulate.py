@@ -58,7 +58,9 @@ def test_a_silo_that_the_table_lacks_has_dropped_out():
 
 
 def test_too_few_silos_open_nothing():
-    with pytest.raises(fp.SecureMessageError, match="2 masked vectors came, but 3 are needed"):
+    with pytest.raises(
+        fp.errors.SecureMessageError, match="2 masked vectors came, but 3 are needed"
+    ):
         simulate(table(SILOS[:2]), plan=plan())
 
 
@@ -74,5 +76,5 @@ def test_intersections_of_columns_are_groups_like_any_others():
 def test_weights_are_refused():
     data = {**table(), "weight": np.ones(800)}
 
-    with pytest.raises(fp.PrivacyError, match="weights"):
+    with pytest.raises(fp.errors.PrivacyError, match="weights"):
         simulate(data, plan=plan(), weight="weight")

@@ -46,12 +46,15 @@ def test_only_the_owner_may_read_it_even_after_a_step(file, state):
 def test_a_second_round_does_not_overwrite_the_first(file, state):
     file.create(state)
 
-    with pytest.raises(fp.RoundStateError, match="holds the state of a round"):
+    with pytest.raises(fp.errors.RoundStateError, match="holds the state of a round"):
         file.create(RoundState.fresh(PLAN.digest, "aurora"))
 
 
 def test_a_missing_state_is_said_to_be_missing(file):
-    with pytest.raises(fp.RoundStateError, match="run fedparity secure keys first"), file.held():
+    with (
+        pytest.raises(fp.errors.RoundStateError, match="run fedparity secure keys first"),
+        file.held(),
+    ):
         pass
 
 
@@ -70,7 +73,7 @@ def test_a_damaged_state_is_refused_without_showing_what_it_holds(file, state, d
     file.create(state)
     file.path.write_bytes(damage(file.path.read_bytes()))
 
-    with pytest.raises(fp.RoundStateError, match="it is damaged") as caught, file.held():
+    with pytest.raises(fp.errors.RoundStateError, match="it is damaged") as caught, file.held():
         pass
     assert "AA" not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -99,5 +102,5 @@ def test_steps_wait_for_each_other(file, state):
 
 def test_what_was_sent_can_be_sent_again_and_nothing_else(state):
     assert state.sent_again("mask") == state.sent["mask"]
-    with pytest.raises(fp.RoundError, match="has not sent its unmask yet"):
+    with pytest.raises(fp.errors.RoundError, match="has not sent its unmask yet"):
         state.sent_again("unmask")

@@ -80,7 +80,7 @@ def test_every_key_of_small_order_is_refused_however_it_is_written():
 
     assert len(points) == 8
     for key in weak:
-        with pytest.raises(fp.PlanError, match="anybody could sign"):
+        with pytest.raises(fp.errors.PlanError, match="anybody could sign"):
             plan({"a": base64(key)})
 
 
@@ -100,7 +100,7 @@ def test_one_key_for_two_silos_is_refused_also_with_its_sign_turned():
     turned = key[:31] + bytes([key[31] ^ 128])
 
     for other in (key, turned):
-        with pytest.raises(fp.PlanError, match="'a' and 'b' have the same public key"):
+        with pytest.raises(fp.errors.PlanError, match="'a' and 'b' have the same public key"):
             plan({"a": base64(key), "b": base64(other), "c": public_text(generate_key())})
 
 

@@ -160,7 +160,7 @@ NOT_NUMBERS = {
 
 @pytest.mark.parametrize("values", NOT_NUMBERS.values(), ids=NOT_NUMBERS.keys())
 def test_scores_that_are_no_numbers_are_refused(values):
-    with pytest.raises(fp.ScoreError, match="column 'z' must be real numbers") as caught:
+    with pytest.raises(fp.errors.ScoreError, match="column 'z' must be real numbers") as caught:
         scores_of(values)
 
     assert "0.5" not in str(caught.value)
@@ -248,5 +248,5 @@ NOT_LABELS = {
 
 @pytest.mark.parametrize("values", NOT_LABELS.values(), ids=NOT_LABELS.keys())
 def test_what_cannot_be_a_label_is_refused(values):
-    with pytest.raises((fp.LabelError, fp.TableError), match="column 'g'"):
+    with pytest.raises((fp.errors.LabelError, fp.errors.TableError), match="column 'g'"):
         texts_of(values)

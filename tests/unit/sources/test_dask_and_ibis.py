@@ -40,7 +40,7 @@ def test_a_failing_partition_shows_no_value():
     frame = dd.from_pandas(FRAME, npartitions=2).map_partitions(fail, meta=FRAME.head(0))
     records = open_records(frame, score="z", group="g", groups=("a", "b"))
 
-    with pytest.raises(fp.TableError, match="a partition of the Dask frame") as caught:
+    with pytest.raises(fp.errors.TableError, match="a partition of the Dask frame") as caught:
         [task() for task in records.batches()]
 
     assert "secret" not in str(caught.value)
@@ -53,7 +53,7 @@ def test_a_failing_ibis_table_shows_no_value():
         table.mutate(z=table.z.cast("float64")), score="z", group="g", groups=("a", "b")
     )
 
-    with pytest.raises(fp.TableError, match="the Ibis table") as caught:
+    with pytest.raises(fp.errors.TableError, match="the Ibis table") as caught:
         [task() for task in records.batches()]
 
     assert "secret" not in str(caught.value)

@@ -139,7 +139,7 @@ def test_a_filter_that_keeps_nothing_is_an_error(written):
         records = opened(written(table()), where=where)
         _, faults = collect(records, scan(records))
 
-        with pytest.raises(fp.TableError, match="keeps no row"):
+        with pytest.raises(fp.errors.TableError, match="keeps no row"):
             records.accept(faults)
 
 
@@ -148,7 +148,7 @@ def test_a_table_without_rows_is_an_error(name, written):
     records = opened(written(table().slice(0, 0), name))
     _, faults = collect(records, scan(records))
 
-    with pytest.raises(fp.TableError, match="has no row"):
+    with pytest.raises(fp.errors.TableError, match="has no row"):
         records.accept(faults)
 
 
@@ -159,7 +159,7 @@ def test_a_truncated_file_is_refused(name, keep, written):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * keep)])
 
-    with pytest.raises(fp.TableError, match="truncated or damaged"):
+    with pytest.raises(fp.errors.TableError, match="truncated or damaged"):
         scan(opened(path))
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_file_is_refused_without_quoting_it(name, written):
     data[8:400] = b"\xff" * 392
     path.write_bytes(data)
 
-    with pytest.raises(fp.TableError, match="truncated or damaged") as caught:
+    with pytest.raises(fp.errors.TableError, match="truncated or damaged") as caught:
         scan(opened(path))
 
     assert caught.value.__cause__ is None
@@ -194,7 +194,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(name, change, written):
         path.rename(path.with_suffix(".old"))
         written(table(20_000), name)
 
-    with pytest.raises(fp.TableError, match="changed while it was read"):
+    with pytest.raises(fp.errors.TableError, match="changed while it was read"):
         [task() for task in tasks]
 
 
@@ -220,7 +220,7 @@ def test_every_file_must_have_the_columns(written, tmp_path):
     written(table(), "a.parquet")
     written(table().rename_columns(["z", "group", "year"]), "b.parquet")
 
-    with pytest.raises(fp.TableError, match=r"b.parquet has no column 'g'"):
+    with pytest.raises(fp.errors.TableError, match=r"b.parquet has no column 'g'"):
         opened(tmp_path)
 
 
@@ -240,7 +240,7 @@ def test_ten_thousand_columns_are_not_decoded(written):
     path = written(pa.table(wide | {"z": np.arange(10.0), "g": ["a"] * 10}))
 
     assert scores(opened(path)) == list(range(10))
-    with pytest.raises(fp.TableError, match="and 9,992 more") as caught:
+    with pytest.raises(fp.errors.TableError, match="and 9,992 more") as caught:
         opened(path, score="column_9999x")
     assert "'column_9" in caught.value.fix
     assert len(str(caught.value)) < 500
@@ -267,7 +267,7 @@ def test_paths_that_lead_nowhere_are_refused(name, message, tmp_path):
         (tmp_path / file).touch()
     (tmp_path / "strange" / "notes.txt").touch()
 
-    with pytest.raises(fp.TableError, match=message):
+    with pytest.raises(fp.errors.TableError, match=message):
         opened(tmp_path / name)
 
 
@@ -275,5 +275,5 @@ def test_a_file_that_may_not_be_read_is_refused(written, monkeypatch):
     path = written(table())
     monkeypatch.setattr(os, "access", lambda *_: False)
 
-    with pytest.raises(fp.TableError, match="permission denied"):
+    with pytest.raises(fp.errors.TableError, match="permission denied"):
         opened(path)

@@ -107,7 +107,7 @@ def test_discovered_intersections_are_tuples():
 def test_a_column_that_differs_in_every_record_is_refused_early_and_briefly():
     names = [f"name {number}" for number in range(5000)]
 
-    with pytest.raises(fp.LabelError, match="more than 1,000 labels") as caught:
+    with pytest.raises(fp.errors.LabelError, match="more than 1,000 labels") as caught:
         coded(Listing(("a", "b"), ["g"]), names)
 
     assert len(str(caught.value)) < 400
@@ -138,7 +138,7 @@ def test_unlisted_labels_are_cut_and_counted():
     for task in records.batches():
         faults.add(task().faults)
 
-    with pytest.raises(fp.LabelError, match="and 2 more labels, in 700 records") as caught:
+    with pytest.raises(fp.errors.LabelError, match="and 2 more labels, in 700 records") as caught:
         records.accept(faults)
 
     assert "x" * 61 not in str(caught.value)
@@ -156,17 +156,17 @@ BAD_PLANS = {
 
 @pytest.mark.parametrize(("groups", "options", "message"), BAD_PLANS.values(), ids=BAD_PLANS)
 def test_groups_that_do_not_fit_are_refused(groups, options, message):
-    with pytest.raises(fp.LabelError, match=message):
+    with pytest.raises(fp.errors.LabelError, match=message):
         Listing(groups, ["g"], **options)
 
 
 def test_too_few_parts_are_refused():
-    with pytest.raises(fp.LabelError, match="does not have one part"):
+    with pytest.raises(fp.errors.LabelError, match="does not have one part"):
         Listing(("a",), ["g", "h"])
 
 
 def test_other_needs_a_plan():
-    with pytest.raises(fp.LabelError, match="where no group is listed"):
+    with pytest.raises(fp.errors.LabelError, match="where no group is listed"):
         open_records({"z": [1.0], "g": ["a"]}, score="z", group="g", groups=None, other="a")
 
 

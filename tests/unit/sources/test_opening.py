@@ -88,7 +88,7 @@ def test_weights_that_are_none_are_counted_and_refused(weight):
     faults = faults_of(records)
 
     assert faults.bad_weights == 2
-    with pytest.raises(fp.TableError, match="'w' holds 2 weights"):
+    with pytest.raises(fp.errors.TableError, match="'w' holds 2 weights"):
         records.accept(faults)
 
 
@@ -96,7 +96,7 @@ def test_infinite_scores_are_refused_even_where_missing_ones_are_dropped():
     records = opened(missing="drop")
     scan(records)
 
-    with pytest.raises(fp.TableError, match="holds 3 infinite scores"):
+    with pytest.raises(fp.errors.TableError, match="holds 3 infinite scores"):
         records.accept(Faults(infinite_scores=3))
 
 
@@ -121,14 +121,14 @@ def test_a_nan_is_left_to_the_kernels_unless_it_is_dropped():
 def test_a_batch_that_lacks_a_column_is_refused():
     batches = iter([TABLE, {"z": [1.0], "h": ["a"]}])
 
-    with pytest.raises(fp.TableError, match="no column 'g'"):
+    with pytest.raises(fp.errors.TableError, match="no column 'g'"):
         scan(opened(batches))
 
 
 def test_a_query_that_fails_says_so_without_a_value():
     query = pl.LazyFrame(TABLE).with_columns(z=pl.col("g").cast(pl.Float64))
 
-    with pytest.raises(fp.TableError, match="the polars query could not be read") as caught:
+    with pytest.raises(fp.errors.TableError, match="the polars query could not be read") as caught:
         scan(opened(query))
 
     assert caught.value.__suppress_context__
@@ -141,7 +141,7 @@ def test_a_stream_that_fails_says_so_without_a_value():
 
     reader = pa.RecordBatchReader.from_batches(pa.table(TABLE).schema, batches())
 
-    with pytest.raises(fp.TableError, match="the Arrow stream could not be read") as caught:
+    with pytest.raises(fp.errors.TableError, match="the Arrow stream could not be read") as caught:
         scan(opened(reader))
 
     assert "0.123" not in str(caught.value)
@@ -208,10 +208,12 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, tmp_path):
     without(monkeypatch, "pyarrow", "pyarrow.parquet", "pyarrow.types", "polars")
 
     for data in (tmp_path / "t.parquet", tmp_path / "t.arrow", tmp_path / "t.csv.zst"):
-        with pytest.raises(fp.MissingExtraError, match="needs the package pyarrow") as caught:
+        with pytest.raises(
+            fp.errors.MissingExtraError, match="needs the package pyarrow"
+        ) as caught:
             opened(data)
         assert caught.value.fix == "pip install 'fedparity[io]'"
-    with pytest.raises(fp.MissingExtraError, match="a filter needs the package polars"):
+    with pytest.raises(fp.errors.MissingExtraError, match="a filter needs the package polars"):
         opened(where="w > 1")
 
 

@@ -73,7 +73,7 @@ def test_types_that_polars_and_spark_compare_differently_are_not_sent():
 
 
 def test_a_filter_that_does_not_fit_is_refused_before_spark_sees_it():
-    with pytest.raises(fp.TableError, match="does not fit the types"):
+    with pytest.raises(fp.errors.TableError, match="does not fit the types"):
         spark_condition(Condition("age > 'x'"), TYPES)
 
 

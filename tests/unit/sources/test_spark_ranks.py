@@ -122,7 +122,7 @@ def test_counts_are_made_inside_spark():
 
     assert (found.how.way, found.how.passes) == ("where they are", 2)
     assert bits(release(columns_of(rows), asked, mapping={"C": "A"})) == bits(found)
-    with pytest.raises(fp.ScoreError, match="36 of 63 are not"):
+    with pytest.raises(fp.errors.ScoreError, match="36 of 63 are not"):
         release(sparks.frame(rows), plan(("A", "B", "C"), score_step=0.5, **grid))
 
 
@@ -395,7 +395,7 @@ def test_other_rows_the_second_time_are_found_out(monkeypatch):
     for limit in (1 << 20, 10):
         monkeypatch.setattr(ranks, "_MOST_SORTED", limit)
 
-        with pytest.raises(fp.TableError, match="gave other rows"):
+        with pytest.raises(fp.errors.TableError, match="gave other rows"):
             release(before, plan(levels=3))
 
 
@@ -410,7 +410,7 @@ def test_rows_that_vanish_are_found_out(monkeypatch):
 
     monkeypatch.setattr(ranks.SparkRanks, "_collected", changing)
 
-    with pytest.raises(fp.TableError, match="gave other rows"):
+    with pytest.raises(fp.errors.TableError, match="gave other rows"):
         release(before, plan(levels=3, score_range=(0, 1)))
 
 
@@ -438,7 +438,7 @@ def test_a_filter_that_does_not_fit_its_columns_is_refused_in_the_same_words():
     rows = table_rows(20)
 
     def words(data):
-        with pytest.raises(fp.TableError) as caught:
+        with pytest.raises(fp.errors.TableError) as caught:
             release(data, plan(), where="age > 'x'")
         return caught.value.message
 
@@ -448,28 +448,28 @@ def test_a_filter_that_does_not_fit_its_columns_is_refused_in_the_same_words():
 def test_a_score_that_is_no_number_is_refused():
     data = sparks.frame([{"z": "0.5", "race": "A"}], {"z": "STRING"})
 
-    with pytest.raises(fp.ScoreError, match="'z'"):
+    with pytest.raises(fp.errors.ScoreError, match="'z'"):
         release(data, plan())
 
 
 def test_a_label_that_is_none_is_refused():
     data = sparks.session().sql("SELECT 0.5D AS z, DATE '2026-01-01' AS race")
 
-    with pytest.raises(fp.LabelError, match="'race'"):
+    with pytest.raises(fp.errors.LabelError, match="'race'"):
         release(data, plan())
 
 
 def test_an_empty_frame_is_refused_in_the_words_of_other_tables():
     data = sparks.session().sql("SELECT 0.5D AS z, 'A' AS race WHERE 1 = 0")
 
-    with pytest.raises(fp.TableError, match="the table has no row"):
+    with pytest.raises(fp.errors.TableError, match="the table has no row"):
         release(data, plan())
 
 
 def test_a_stream_is_refused():
     stream = sparks.session().readStream.format("rate").load()
 
-    with pytest.raises(fp.TableError, match="stream"):
+    with pytest.raises(fp.errors.TableError, match="stream"):
         release(stream, plan(), score="value", group="timestamp")
 
 
@@ -481,7 +481,7 @@ def test_a_failing_job_shows_no_value(capfd):
     )
 
     for options in ({}, {"where": "abs(z) > 0"}):
-        with pytest.raises(fp.DatabaseError) as caught:
+        with pytest.raises(fp.errors.DatabaseError) as caught:
             release(data, plan(), **options)
 
         assert "the Spark database" in str(caught.value)

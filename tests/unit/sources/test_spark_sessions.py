@@ -34,7 +34,7 @@ def test_an_active_session_is_joined_and_not_stopped():
 def test_another_address_than_that_of_the_active_session_is_refused(address):
     sparks.session()
 
-    with pytest.raises(fp.DatabaseError, match="is active already"):
+    with pytest.raises(fp.errors.DatabaseError, match="is active already"):
         open_table(fp.DatabaseTable(address, table="visits"))
 
 
@@ -58,7 +58,7 @@ def test_a_query_that_may_give_other_rows_is_read_once():
     "query", ["DROP TABLE visits", "SELECT 1; SELECT 2", "WITH a AS (SELECT 1) INSERT INTO b SELECT 1"]
 )  # fmt: skip
 def test_a_query_that_does_not_only_read_is_refused_before_spark_sees_it(query):
-    with pytest.raises(fp.DatabaseError, match="the query cannot be used"):
+    with pytest.raises(fp.errors.DatabaseError, match="the query cannot be used"):
         open_table(here(query=query))
 
 
@@ -82,7 +82,7 @@ def test_a_query_that_names_nothing_there_is_refused():
         ("[JAVA_GATEWAY_EXITED] secret", MissingExtraError),
         ("StatusCode.UNAVAILABLE: failed to connect to secret", DatabaseUnreachableError),
         ("Cannot call methods on a stopped SparkContext. secret", DatabaseUnreachableError),
-        ("secret", fp.DatabaseError),
+        ("secret", fp.errors.DatabaseError),
     ],
 )
 def test_failures_are_told_by_their_kind(words, kind):

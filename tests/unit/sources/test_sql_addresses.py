@@ -44,7 +44,7 @@ def test_nothing_shows_an_address(url):
     table = fp.DatabaseTable(url, table="visits")
 
     assert "ger" not in f"{Address(url)!r}{table!r}{table}"
-    with pytest.raises(fp.DatabaseError) as caught:
+    with pytest.raises(fp.errors.DatabaseError) as caught:
         open_table(url)
     assert "ger" not in str(caught.value)
     assert "table=" in caught.value.fix
@@ -59,7 +59,7 @@ def test_a_path_is_no_address(text):
 
 @pytest.mark.parametrize("url", ["postgresql://ann:ti ger@db/x", "postgresql://[::1/x", "clinic"])
 def test_a_broken_address_is_refused_without_a_word_of_it(url):
-    with pytest.raises(fp.DatabaseError, match="not one of a database") as caught:
+    with pytest.raises(fp.errors.DatabaseError, match="not one of a database") as caught:
         Address(url)
 
     assert "ger" not in str(caught.value)
@@ -67,7 +67,7 @@ def test_a_broken_address_is_refused_without_a_word_of_it(url):
 
 @pytest.mark.parametrize("given", [{}, {"table": "a", "query": "SELECT 1"}])
 def test_either_a_table_or_a_query_is_read(given):
-    with pytest.raises(fp.DatabaseError, match="which one to read"):
+    with pytest.raises(fp.errors.DatabaseError, match="which one to read"):
         fp.DatabaseTable("sqlite:///clinic.db", **given)
 
 
@@ -86,7 +86,7 @@ def test_names_have_parts(name, parts):
 
 @pytest.mark.parametrize("name", ["", ".", "a.", "a.b.c.d", '"open', 'a"b', "a\x00b"])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(fp.DatabaseError, match="not the name of a table"):
+    with pytest.raises(fp.errors.DatabaseError, match="not the name of a table"):
         name_parts(name)
 
 

@@ -53,7 +53,7 @@ def test_a_missing_table_names_the_nearest(url):
 
     error = message(place, table="visits_2062")
 
-    assert isinstance(error, fp.DatabaseNameError)
+    assert isinstance(error, fp.errors.DatabaseNameError)
     assert "has no table 'visits_2062'" in error.message
     assert "'visits_2026'" in error.fix
 
@@ -78,7 +78,7 @@ def test_a_failure_shows_no_value(url):
 
     error = message(url, query=failing)
 
-    assert isinstance(error, fp.DatabaseError)
+    assert isinstance(error, fp.errors.DatabaseError)
     assert "secret" not in f"{error}{error.__cause__}"
 
 
@@ -89,7 +89,7 @@ def test_a_server_that_does_not_answer_is_told_apart(url):
     base, _, name = url.rpartition("/")
     away = f"{base.rpartition(':')[0]}:1/{name}"
 
-    assert isinstance(message(away, table="visits"), fp.DatabaseUnreachableError)
+    assert isinstance(message(away, table="visits"), fp.errors.DatabaseUnreachableError)
 
 
 @pytest.mark.database
@@ -130,7 +130,7 @@ def test_a_file_that_is_not_there_and_one_that_is_no_database(tmp_path):
     for kind in ("sqlite", "duckdb"):
         assert "no file" in message(f"{kind}:///{tmp_path}/none.db", table="t").message
         error = message(f"{kind}:///{text}", table="t")
-        assert isinstance(error, fp.DatabaseUnreachableError)
+        assert isinstance(error, fp.errors.DatabaseUnreachableError)
         assert "secret" not in str(error)
 
 
@@ -141,7 +141,9 @@ def test_a_missing_table_of_a_file_names_the_nearest(tmp_path):
 
 
 def test_a_kind_of_database_that_nobody_knows():
-    with pytest.raises(fp.DatabaseError, match="no driver for databases of the kind 'nosuch'"):
+    with pytest.raises(
+        fp.errors.DatabaseError, match="no driver for databases of the kind 'nosuch'"
+    ):
         open_table(fp.DatabaseTable("nosuch://db/x", table="t"))
 
 
@@ -155,5 +157,5 @@ def test_a_driver_that_is_not_installed_is_named():
 def test_an_engine_that_cannot_connect_is_told_as_an_address_is(tmp_path):
     engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path}/no/such/folder.db")
 
-    with pytest.raises(fp.DatabaseUnreachableError):
+    with pytest.raises(fp.errors.DatabaseUnreachableError):
         open_table(fp.DatabaseTable(engine, table="t"))

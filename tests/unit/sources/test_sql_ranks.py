@@ -314,7 +314,7 @@ def test_scores_near_a_point_are_that_point_and_others_are_counted(make):
     data = make(rows)
     grid = {"sketch": "counts", "score_range": (0, 1), "thresholds": [0.3]}
 
-    with pytest.raises(fp.ScoreError, match="1 of 6 are not"):
+    with pytest.raises(fp.errors.ScoreError, match="1 of 6 are not"):
         release(data, plan(score_step=0.1, **grid))
     found = release(data, plan(score_step=0.05, **grid))
 
@@ -351,5 +351,5 @@ def test_an_empty_table_is_refused_in_the_words_of_other_tables():
     postgres()
     data = fp.DatabaseTable(POSTGRES, query="SELECT 1.0 AS z, 'A' AS race WHERE 1 = 0")
 
-    with pytest.raises(fp.TableError, match="the table has no row"):
+    with pytest.raises(fp.errors.TableError, match="the table has no row"):
         release(data, plan())

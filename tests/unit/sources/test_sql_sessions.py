@@ -99,7 +99,7 @@ def sessions(tmp_path):
 def test_a_session_cannot_write(tmp_path):
     """The second lock: whatever came past the first, the database itself refuses it."""
     for name, session in sessions(tmp_path).items():
-        with pytest.raises(fp.DatabaseError, match="would change"):
+        with pytest.raises(fp.errors.DatabaseError, match="would change"):
             session.fetch(
                 f"CREATE TABLE {'' if 'SQL' in name or 'Duck' in name else SCHEMA + '.'}w (a int)"
             )
@@ -111,7 +111,7 @@ def test_a_session_takes_one_statement(tmp_path):
     """The third lock: drivers that prepare, or do not take, a second statement."""
     for name, session in sessions(tmp_path).items():
         if name not in ("psycopg", "DuckDB"):  # which take several; the first lock holds them
-            with pytest.raises(fp.DatabaseError):
+            with pytest.raises(fp.errors.DatabaseError):
                 session.fetch("SELECT 1 AS a; SELECT 2 AS b")
         session.close()
 
@@ -126,7 +126,7 @@ def test_a_scan_that_was_given_up_is_closed_before_the_next(make, monkeypatch):
     next(given_up)()
 
     assert count(records) == len(ROWS)
-    with pytest.raises(fp.TableError, match="ended by another"):
+    with pytest.raises(fp.errors.TableError, match="ended by another"):
         list(given_up)
 
 
@@ -140,7 +140,7 @@ def test_a_connection_ends_with_its_table(make):
     del table
     gc.collect()
 
-    with pytest.raises(fp.DatabaseError):
+    with pytest.raises(fp.errors.DatabaseError):
         session.fetch("SELECT 1")
 
 
@@ -216,7 +216,7 @@ def test_text_among_the_scores_is_refused_without_showing_it(tmp_path):
     )
     records = open_records(fp.DatabaseTable(url, table="t"), score="z", group="g", groups=("a",))
 
-    with pytest.raises(fp.ScoreError) as caught:
+    with pytest.raises(fp.errors.ScoreError) as caught:
         scan(records)
 
     assert "secret" not in str(caught.value)

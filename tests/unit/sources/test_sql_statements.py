@@ -75,7 +75,7 @@ def test_a_statement_that_reads_is_left_as_it_is(sql):
 
 @pytest.mark.parametrize("sql", SMUGGLES)
 def test_anything_else_is_refused(sql):
-    with pytest.raises(fp.DatabaseError, match="the query cannot be used") as caught:
+    with pytest.raises(fp.errors.DatabaseError, match="the query cannot be used") as caught:
         single_query(sql)
 
     assert "one statement that reads" in caught.value.fix
@@ -83,7 +83,7 @@ def test_anything_else_is_refused(sql):
 
 def test_a_refusal_shows_nothing_of_the_query():
     """Literals in it may be somebody's data."""
-    with pytest.raises(fp.DatabaseError) as caught:
+    with pytest.raises(fp.errors.DatabaseError) as caught:
         single_query("SELECT 1; DELETE FROM t WHERE name = 'Ann Secret'")
 
     assert "Secret" not in str(caught.value)

@@ -74,7 +74,7 @@ NOT_CONDITIONS = [
 
 @pytest.mark.parametrize("sql", NOT_CONDITIONS)
 def test_anything_but_a_condition_on_one_row_is_refused(sql):
-    with pytest.raises(fp.TableError, match="cannot be used") as caught:
+    with pytest.raises(fp.errors.TableError, match="cannot be used") as caught:
         kept(sql)
 
     assert "double quotes" in caught.value.fix
@@ -82,7 +82,7 @@ def test_anything_but_a_condition_on_one_row_is_refused(sql):
 
 
 def test_a_long_filter_is_cut_in_messages():
-    with pytest.raises(fp.TableError) as caught:
+    with pytest.raises(fp.errors.TableError) as caught:
         Condition("age > 3 AND " * 1000)
 
     assert len(str(caught.value)) < 500

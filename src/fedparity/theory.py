@@ -1,0 +1,102 @@
+"""The paper's quantities one by one: distances, decompositions, certificates, bounds, discretizations.
+
+An audit computes all of them; here each is a function of its own, for research and for notebooks.
+"""
+
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.engines.allocations import Allocation, allocate
+from fedparity.federated.attribution import Attribution, attribute
+from fedparity.federated.decomposition import Decomposition, TriangleTerms, decompose
+from fedparity.federated.estimate import Estimate, Pair, centers, estimate, pairs
+from fedparity.federated.influence import SiloInfluence, influences
+from fedparity.federated.local_audits import LocalAudit, local_audits
+from fedparity.federated.mixtures import mixtures
+from fedparity.functionals.barycenter import barycenter
+from fedparity.functionals.cramer import cramer, cramer_power
+from fedparity.functionals.wasserstein import wasserstein_power
+from fedparity.laws.bounds import Interval
+from fedparity.laws.mixture import mixture
+from fedparity.sketches.cell import bin_means, quantile_values
+from fedparity.sketches.discretized import (
+    bin_averaged_disparity,
+    linear_disparity,
+    riemann_disparity,
+    step_law,
+)
+from fedparity.sketches.grids import midpoints
+from fedparity.thresholds.at_threshold import ThresholdReport
+from fedparity.thresholds.rates import GroupRate, Ratio, Sampled
+from fedparity.thresholds.tail_rates import TailReport, ks_distance, scoring_rates, tail_rates
+from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
+from fedparity.uncertainty.brackets import Bracket
+from fedparity.uncertainty.certificate import Certificate, certify
+from fedparity.uncertainty.guarantees import (
+    PooledBound,
+    ShareErrors,
+    dkw_band,
+    pooled_bound,
+    quantile_error,
+    share_errors,
+)
+from fedparity.uncertainty.intervals import LengthAssessment
+from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
+from fedparity.uncertainty.master_bound import MasterBound, likely_master_bound, master_bound
+
+__all__ = [
+    "Allocation",
+    "Assessment",
+    "Attribution",
+    "AuditWarning",
+    "Bracket",
+    "Certificate",
+    "Decomposition",
+    "DisparityAssessment",
+    "Estimate",
+    "GroupRate",
+    "Interval",
+    "LengthAssessment",
+    "LocalAudit",
+    "Magnitudes",
+    "MasterBound",
+    "Pair",
+    "PooledBound",
+    "Ratio",
+    "Sampled",
+    "ShareErrors",
+    "SiloInfluence",
+    "TailReport",
+    "ThresholdReport",
+    "TriangleTerms",
+    "allocate",
+    "attribute",
+    "barycenter",
+    "bin_averaged_disparity",
+    "bin_means",
+    "centers",
+    "certify",
+    "cramer",
+    "cramer_power",
+    "decompose",
+    "dkw_band",
+    "estimate",
+    "influences",
+    "ks_distance",
+    "likely_master_bound",
+    "linear_disparity",
+    "local_audits",
+    "magnitudes",
+    "master_bound",
+    "midpoints",
+    "mixture",
+    "mixtures",
+    "pairs",
+    "pooled_bound",
+    "quantile_error",
+    "quantile_values",
+    "riemann_disparity",
+    "scoring_rates",
+    "share_errors",
+    "step_law",
+    "tail_rates",
+    "wasserstein_power",
+]
