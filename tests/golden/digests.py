@@ -1,7 +1,7 @@
 """What is compared: digests of everything that an audit or a command gives.
 
 The last bits of a number, and where a figure has its points, may differ between machines and versions
-of NumPy and matplotlib. So numbers are compared to nine digits, and pages without their figures.
+of NumPy and matplotlib. So numbers are compared to nine digits, and of figures in pages only the words.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def compared(name: str, text: str) -> str:
         return json.dumps(_rounded(json.loads(text)), indent=1, ensure_ascii=False)
     if name.endswith(".html"):
         text = _AXES.sub("", _DATA.sub(r"\1\2", text))
-        while (fewer := _SVG.sub("", text)) != text:
+        while (fewer := _SVG.sub(_words, text)) != text:
             text = fewer
     return _LONG.sub(lambda found: _short(float(found.group())), _NOTHING.sub("0 ", text))
 
@@ -65,6 +65,11 @@ def made_with() -> dict[str, str]:
     """Return the versions that some of the words and numbers may depend on."""
     packages = "click", "flwr", "jinja2", "matplotlib", "numpy", "opendp", "rich"
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def _words(figure: re.Match[str]) -> str:
+    """The words of a figure, without what is drawn."""
+    return " ".join(re.sub(r"<[^>]*>", " ", figure.group()).split())
 
 
 def _short(number: float) -> str:

@@ -137,7 +137,7 @@ def other_commands() -> Artifacts:
         for name, arguments in PRINTED.items():
             made[f"{name}.txt"] = _ended(arguments)
         for path in sorted(set(Path().rglob("*")) - before):
-            if path.suffix in {".toml", ".json", ".txt", ".py"} and path.is_file():
+            if path.suffix in {".toml", ".json", ".md", ".txt", ".py"} and path.is_file():
                 made[path.as_posix()] = path.read_text("utf-8")
     return made
 

@@ -84,5 +84,6 @@ def sandbox() -> Iterator[Path]:
         ]
         for name, source in patches:
             stack.enter_context(mock.patch(name, source))
+        stack.enter_context(mock.patch("sys.argv", ["fedparity"]))  # it is named in some words
         stack.enter_context(mock.patch.object(Measurement, "__call__", noisy))
         yield folder
