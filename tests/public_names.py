@@ -14,6 +14,6 @@ def homes():
         (name.name, statement.module)
         for body in (tree.body, *branches)
         for statement in body
-        if isinstance(statement, ast.ImportFrom)
+        if isinstance(statement, ast.ImportFrom) and statement.module != "fedparity"
         for name in statement.names
     ]

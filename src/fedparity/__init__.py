@@ -71,7 +71,11 @@ _HOMES = {
 _SUBMODULES = ("documents", "errors", "planning", "plots", "theory")
 
 if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
-    from fedparity import documents, errors, planning, plots, theory
+    from fedparity import documents as documents
+    from fedparity import errors as errors
+    from fedparity import planning as planning
+    from fedparity import plots as plots
+    from fedparity import theory as theory
     from fedparity.auditing.audit import audit
     from fedparity.auditing.result import AuditResult
     from fedparity.documents.message import SiloSketch

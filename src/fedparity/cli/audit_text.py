@@ -223,7 +223,7 @@ def _rate(each: GroupRate) -> str:
 
 def _ratio(each: GroupRate) -> str:
     between = _between(*map(_optional_share, each.ratio_to_best.interval))
-    return f"{right(_optional(each.ratio_to_best.value), 8)}  {left(between, 15)}"
+    return f"{right(_optional_share(each.ratio_to_best.value), 8)}  {left(between, 15)}"
 
 
 def _between(low: str, high: str) -> str:

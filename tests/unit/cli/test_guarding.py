@@ -38,7 +38,7 @@ def test_an_unexpected_error_says_where_and_not_what(ended):
     result = ended(ValueError(f"could not convert {SCORE}"))
 
     assert result.exit_code == 1
-    assert "unexpected ValueError in plan_show.py" in result.stderr
+    assert "unexpected ValueError in plan_commands.py" in result.stderr
     assert result.stderr.splitlines()[-1].startswith("fix: ")
     assert SCORE not in result.stderr
 

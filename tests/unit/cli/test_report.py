@@ -34,7 +34,7 @@ def unmeasured(monkeypatch):
         raise AssertionError("measured before the outputs were checked")
 
     for name in ("audit", "simulate"):
-        monkeypatch.setattr(f"fedparity.cli.{name}.measure", refuse)
+        monkeypatch.setattr(f"fedparity.cli.{name}_commands.measure", refuse)
 
 
 def test_markdown_and_model_card_are_written(folder, result):

@@ -20,7 +20,7 @@ from fedparity.privacy.policy import Policy
 
 START = """
 import sys
-from fedparity.privacy import locking
+from fedparity.privacy import ledger as locking
 from fedparity.privacy.ledger import Ledger
 from tests.unit.privacy.test_ledger import committed
 path, silo, digest, kernel = sys.argv[1:]

@@ -270,4 +270,4 @@ def _figure(drawn: Drawing, name: str, title: str) -> Figure:
 
 def _sized(view: re.Match[str]) -> str:
     """The same with a natural width in pixels: no figure is drawn larger than its words need."""
-    return f'width="{round(_PIXELS * float(view[1]))}" {view[0]}'
+    return f'width="{round(_FIGURE_PIXELS * float(view[1]))}" {view[0]}'
