@@ -19,8 +19,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = "fedparity"
-NOT_FOR_USE = frozenset({"docs", "lint", "test"})
-"""Extras of those who work on fedparity, which no silo installs."""
 _CLASSIFIER = "License :: OSI Approved :: "
 _LONGEST = 60
 """A longer licence field is the text of the licence."""
@@ -28,8 +26,7 @@ _LONGEST = 60
 
 def extras_of(name: str = ROOT) -> list[str]:
     """Return the extras that silos and auditors may install."""
-    extras = distribution(name).metadata.get_all("Provides-Extra") or []
-    return sorted(set(extras) - NOT_FOR_USE)
+    return sorted(distribution(name).metadata.get_all("Provides-Extra") or [])
 
 
 def needs(found: Distribution, extras: Iterable[str] = ()) -> list[Requirement]:
