@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 ROOT = "fedparity"
 _CLASSIFIER = "License :: OSI Approved :: "
 _LONGEST = 60
-"""A longer licence field is the text of the licence."""
+"""A longer license field is the text of the license."""
 
 
 def extras_of(name: str = ROOT) -> list[str]:
@@ -39,8 +39,8 @@ def needs(found: Distribution, extras: Iterable[str] = ()) -> list[Requirement]:
     ]
 
 
-def licence(found: Distribution) -> str:
-    """Return the licence that a distribution states, as an SPDX expression if it does so."""
+def license(found: Distribution) -> str:
+    """Return the license that a distribution states, as an SPDX expression if it does so."""
     stated = found.metadata
     expression = stated.get("License-Expression")
     short = (stated.get("License") or "").strip()
@@ -114,7 +114,7 @@ def _component(name: str, held: Distribution) -> dict[str, Any]:
         "name": name,
         "version": held.version,
         "purl": purl,
-        "licenses": [{"license": {"name": licence(held)}}],
+        "licenses": [{"license": {"name": license(held)}}],
     }
 
 
