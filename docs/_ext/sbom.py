@@ -39,7 +39,7 @@ def needs(found: Distribution, extras: Iterable[str] = ()) -> list[Requirement]:
     ]
 
 
-def license(found: Distribution) -> str:
+def license_of(found: Distribution) -> str:
     """Return the license that a distribution states, as an SPDX expression if it does so."""
     stated = found.metadata
     expression = stated.get("License-Expression")
@@ -114,7 +114,7 @@ def _component(name: str, held: Distribution) -> dict[str, Any]:
         "name": name,
         "version": held.version,
         "purl": purl,
-        "licenses": [{"license": {"name": license(held)}}],
+        "licenses": [{"license": {"name": license_of(held)}}],
     }
 
 
