@@ -17,7 +17,7 @@ from fedparity.federated.mixtures import (
     observed_weights,
     read_cells,
 )
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import terms
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.sketches.grids import midpoints
@@ -106,31 +106,22 @@ def decompose(
     (1.25, 3.25, -2.0, 2.5)
     """
     method = method or Method()
-    widths, mixed, central = _aligned(federation, method)
-    shares = federation.shares[:, None]
-    whole = center(mixed, federation.shares, method.order)
-    mixing, centering = mixed - central, central - whole
-    if method.order == 1:
-        return TriangleTerms(
-            v_mix=float(np.sum(shares * widths * np.abs(mixing))),
-            v_bar=float(np.sum(shares * widths * np.abs(centering))),
-        )
-    return Decomposition(
-        v_mix=float(np.sum(shares * widths * mixing**2)),
-        v_bar=float(np.sum(shares * widths * centering**2)),
-        remainder=2 * float(np.sum(shares * widths * mixing * centering)),
-    )
+    found = terms(*_aligned(federation, method), federation.shares, method.order)
+    v_mix, v_bar = float(found.v_mix), float(found.v_bar)
+    if found.remainder is None:
+        return TriangleTerms(v_mix=v_mix, v_bar=v_bar)
+    return Decomposition(v_mix=v_mix, v_bar=v_bar, remainder=float(found.remainder))
 
 
-def _aligned(federation: Federation, method: Method) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Widths, and the quantiles of mixtures and of centres (one row per group) on them."""
+def _aligned(federation: Federation, method: Method) -> tuple[QuantileTable, FloatArray]:
+    """The quantiles of mixtures, and those of centers on the same intervals: one row per group."""
     if method.estimator == "grid":
         levels = grid_levels(federation, method)
         table = mixture_table(federation, observed_weights(federation), method)
         grid = midpoints(levels, trim=method.trim)
-        return table.widths, table.values, center_values(federation, grid, method.order)
+        return table, center_values(federation, grid, method.order)
     cells = read_cells(federation, method)
     laws = [*mixtures(cells).values(), *centers(cells, order=method.order).values()]
-    refined: QuantileTable = common_refinement(laws, trim=method.trim)
-    mixed, central = np.split(refined.values, 2)
-    return refined.widths, mixed, central
+    widths, values = common_refinement(laws, trim=method.trim)
+    mixed, central = np.split(values, 2)
+    return QuantileTable(widths, mixed), central

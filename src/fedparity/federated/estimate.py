@@ -17,16 +17,14 @@ from fedparity.federated.mixtures import (
     read_cells,
 )
 from fedparity.federated.pool import unit_masses
-from fedparity.functionals.barycenter import center
 from fedparity.functionals.cramer import cramer
+from fedparity.functionals.curves import center, heterogeneities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.order import check_order, weighted_sum
+from fedparity.functionals.order import check_order
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable
 
 __all__ = [
     "Estimate",
@@ -87,10 +85,9 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
     Block by block, as differences of cdfs: a running sum of squares would lose half the digits.
     """
     masses = unit_masses(observed_weights(federation), federation.units, 1)
-    shares = federation.shares[:, None]
     value = 0.0
-    for widths, cdfs in federation.pool.cdfs(masses):
-        value += weighted_sum(around_mean(cdfs, shares, order), widths)
+    for table in federation.pool.cdfs(masses):
+        value += float(heterogeneities(table, federation.shares, order))
     return value
 
 
@@ -109,11 +106,11 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
     """Return the distances between every two groups, in their order."""
     method = method or Method()
     laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
-    widths, values = mixture_table(federation, observed_weights(federation), method)
+    table = mixture_table(federation, observed_weights(federation), method)
     return tuple(
         Pair(
             groups=(federation.groups[i], federation.groups[j]),
-            wasserstein=distance_in_table(QuantileTable(widths, values[[i, j]]), method.order),
+            wasserstein=distance_in_table(table, method.order, (i, j)),
             cramer=cramer(laws[i], laws[j], order=method.order),
             mean_gap=laws[i].mean - laws[j].mean,
         )

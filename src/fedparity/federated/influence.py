@@ -18,10 +18,11 @@ from fedparity.federated.mixtures import (
     read_cells,
 )
 from fedparity.federated.pool import Pool, unit_masses
+from fedparity.functionals.curves import disparities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_center
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Silo
+from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
 
 __all__ = ["SiloInfluence", "influences"]
@@ -122,8 +123,7 @@ def _on_grid(federation: Federation, method: Method) -> FloatArray:
         part = slice(start, start + _SILOS_AT_ONCE)
         silos = np.arange(without.size)[part]
         values = np.stack([reader.quantiles(silos) for reader in readers], axis=1)
-        spread_out = around_center(values, shares[part, :, None], method.order)
-        without[part] = (spread_out * widths).sum(axis=1)
+        without[part] = disparities(QuantileTable(widths, values), shares[part], method.order)
     without[remain < 2] = np.nan
     return without
 

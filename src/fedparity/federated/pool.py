@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.functionals.cramer import CDFTable
+from fedparity.functionals.curves import CDFTable
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.sorting import sort_order

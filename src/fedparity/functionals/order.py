@@ -9,7 +9,7 @@ import numpy as np
 from fedparity.errors import MagnitudeError, OptionError
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["Order", "check_order", "checked_power", "power", "weighted_sum"]
+__all__ = ["Order", "check_order", "checked_power", "power"]
 
 Order: TypeAlias = Literal[1, 2]
 """The order p: 1 or 2."""
@@ -27,14 +27,6 @@ def check_order(order: int) -> None:
 def power(differences: FloatArray, order: int, *, out: FloatArray | None = None) -> FloatArray:
     r"""Return :math:`|x|^p` elementwise, written into ``out`` if given."""
     return (np.abs if order == 1 else np.square)(differences, out=out)
-
-
-def weighted_sum(values: FloatArray, weights: FloatArray) -> float:
-    """Return the sum of ``values`` times ``weights``, in NumPy's own order on any machine.
-
-    ``values`` are overwritten. A BLAS product would sum in an order of its own.
-    """
-    return float(np.sum(np.multiply(values, weights, out=values)))
 
 
 def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str) -> float:

@@ -12,10 +12,10 @@ import numpy as np
 
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator, Method
-from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.order import weighted_sum
+from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.refinement import QuantileTable
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.uncertainty.checks import check_confidence
@@ -207,8 +207,8 @@ def disparity_between(laws: Sequence[ScoreLaw], shares: Sequence[float]) -> floa
     middles, offsets = ends[:-1] + halves, halves / math.sqrt(3)
     nodes = np.concatenate([middles - offsets, middles + offsets])
     values = np.stack([law.quantile(nodes) for law in laws])
-    columns = np.asarray(shares, dtype=np.float64)[:, None]
-    return weighted_sum(around_mean(values, columns, 2), np.tile(halves, 2))
+    table = QuantileTable(np.tile(halves, 2), values)
+    return float(disparities(table, np.asarray(shares, dtype=np.float64), 2))
 
 
 def farthest_distance(laws: Sequence[ScoreLaw]) -> float:

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.mixtures import Estimator
-from fedparity.functionals.dispersion import around_mean
+from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,
@@ -107,9 +107,7 @@ def spread_of(groups: Sequence[FloatArray], shares: Sequence[float]) -> FloatArr
     values = np.stack(
         [rows[:, at] for rows, at in zip(groups, positions.astype(np.int64), strict=True)], axis=1
     )
-    spread = around_mean(values, np.asarray(shares)[:, None], 2)
-    total: FloatArray = np.sum(spread * widths, axis=-1)
-    return total
+    return disparities(QuantileTable(widths, values), np.asarray(shares), 2)
 
 
 ENOUGH_NUMBERS = 10**7

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order, power
 from fedparity.laws.labels import Group
 from fedparity.laws.refinement import QuantileTable, common_refinement

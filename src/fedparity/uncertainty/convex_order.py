@@ -16,7 +16,7 @@ import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
-from fedparity.functionals.dispersion import lower_weighted_median
+from fedparity.functionals.curves import lower_weighted_median
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.barycenter import center
-from fedparity.functionals.dispersion import around_center
+from fedparity.functionals.curves import around_center, center
 from fedparity.functionals.order import power
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law

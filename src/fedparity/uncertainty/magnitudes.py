@@ -22,10 +22,9 @@ import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
-from fedparity.functionals.barycenter import center
 from fedparity.functionals.cramer import cdf_table
+from fedparity.functionals.curves import around_mean, from_center, heterogeneities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_mean
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
@@ -324,7 +323,6 @@ def _variance_of(pieces: Pieces) -> tuple[float, float]:
 
 
 def _pairs(evidence: Evidence, known: _Known, read: _Read) -> tuple[PairMagnitude, ...]:
-    widths, values = read.table
     low, high = known.means
     groups = evidence.federation.groups
     found = []
@@ -334,7 +332,7 @@ def _pairs(evidence: Evidence, known: _Known, read: _Read) -> tuple[PairMagnitud
             PairMagnitude(
                 groups=(groups[i], groups[j]),
                 distance=Bracket(
-                    value=distance_in_table(QuantileTable(widths, values[[i, j]]), 2),
+                    value=distance_in_table(read.table, 2, (i, j)),
                     lower=certain.lower,
                     upper=certain.upper,
                 ),
@@ -386,8 +384,7 @@ def _burdens(
     """
     groups = evidence.federation.groups
     near, far = (_matrix(pairs, groups, end) for end in ("lower", "upper"))
-    widths, values = read.table
-    estimates = np.sum(widths * (values - center(values, read.shares, 2)) ** 2, axis=1)
+    estimates = from_center(read.table, read.shares, 2)
     lower, upper = _curve_burdens(evidence)
     lower = np.maximum(lower, _least_mean(near**2, evidence) - known.disparity.upper)
     upper = np.minimum(upper, _most_mean(far**2, evidence) - known.disparity.lower)
@@ -414,8 +411,7 @@ def _curve_burdens(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         return np.zeros(shares.size), np.full(shares.size, evidence.width**2)
     if evidence.exact_means:
         laws = list(mixtures(evidence.federation, reconstruct=False).values())
-        widths, values = common_refinement(laws)
-        burdens = np.sqrt(np.sum(widths * (values - center(values, shares, 2)) ** 2, axis=1))
+        burdens = np.sqrt(from_center(common_refinement(laws), shares, 2))
         away = np.array([math.sqrt(_most_square(group)) for group in pieces_of(evidence)])
         moves = (1 - 2 * shares) * away + float(np.sum(shares * away))
         return np.maximum(burdens - moves, 0.0) ** 2, (burdens + moves) ** 2
@@ -458,8 +454,9 @@ def _most_mean(rows: FloatArray, evidence: Evidence) -> FloatArray:
 
 def _cramer_index(evidence: Evidence, read: _Read) -> Bracket:
     """The Cramér index, with bounds from what the envelopes allow of all cdfs at every score."""
-    widths, values = cdf_table(read.laws)
-    between = float(np.sum(widths * around_mean(values, read.shares[:, None], 2)))
+    table = cdf_table(read.laws)
+    widths, values = table
+    between = float(heterogeneities(table, read.shares, 2))
     pooled = np.sum(read.shares[:, None] * values, axis=0)
     whole = float(np.sum(widths * pooled * (1 - pooled)))
     upper, lower = zip(*evidence.envelopes, strict=True)  # lower scores have higher cdfs

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.dispersion import around_center, around_mean, lower_weighted_median
-from fedparity.functionals.order import power
+from fedparity.functionals.curves import (
+    around_mean,
+    center,
+    counterfactuals,
+    disparities,
+    integral,
+    pair_powers,
+    shapley,
+    terms,
+)
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.refinement import QuantileTable
@@ -21,7 +28,7 @@ from fedparity.privacy.histograms import Grid, grid_quantiles, running_shares
 from fedparity.privacy.noise import NoiseLaw, monotone_masses
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.grids import midpoints
-from fedparity.uncertainty.bootstrap import Draws, Progress, shapley
+from fedparity.uncertainty.bootstrap import Draws, Progress
 
 __all__ = [
     "LEVELS",
@@ -299,18 +306,15 @@ class HistogramReader:
     def read(self, masses: FloatArray) -> Reading:
         """Return sets of histograms, silos by groups by bins, as the measures need them."""
         counts = masses.sum(axis=-1)
-        in_silo = counts.sum(axis=-1, keepdims=True)
         pooled = masses.sum(axis=2, keepdims=True)
-        scale = (in_silo / np.maximum(counts, _TINY))[..., None]
-        no_selection = np.where(counts[..., None] > 0, masses * scale, pooled)
-        parity = pooled * (counts / np.maximum(in_silo, _TINY))[..., None]
+        lacking, growth, share = (change[..., None] for change in counterfactuals(counts))
         return Reading(
             cells=masses,
             counts=counts,
             mixed=masses.sum(axis=1),
             shares=_shares(counts.sum(axis=1)),
-            without_selection=no_selection.sum(axis=1),
-            local_parity=parity.sum(axis=1),
+            without_selection=np.where(lacking, pooled, masses * growth).sum(axis=1),
+            local_parity=(pooled * share).sum(axis=1),
         )
 
     def quantiles(self, masses: FloatArray, levels: FloatArray | None = None) -> FloatArray:
@@ -330,7 +334,8 @@ class HistogramReader:
 
         Groups have the shares of their masses if ``shares`` (sets by groups) are absent.
         """
-        return self._spread(self._curves(masses), _shares_of(masses) if shares is None else shares)
+        weights = _shares_of(masses) if shares is None else shares
+        return disparities(self._curves(masses), weights, self.order)
 
     def _curves(self, masses: FloatArray) -> QuantileTable:
         """Quantiles of sets of laws, on levels between which each set is constant or read once."""
@@ -338,20 +343,6 @@ class HistogramReader:
             return QuantileTable(np.full(1, self.width), self.quantiles(masses))
         levels, widths = self._refined(masses)
         return QuantileTable(widths, self.quantiles(masses, levels))
-
-    def _spread(self, curves: QuantileTable, shares: FloatArray) -> FloatArray:
-        spread = around_center(curves.values, shares[..., None], self.order)
-        total: FloatArray = np.sum(spread * curves.widths, axis=-1)
-        return total
-
-    def _distances(self, curves: QuantileTable) -> FloatArray:
-        """The p-th power of the distance of every two groups: sets by pairs."""
-        values = curves.values
-        columns = [
-            np.sum(power(values[:, s] - values[:, t], self.order) * curves.widths, axis=-1)
-            for s, t in combinations(range(values.shape[1]), 2)
-        ]
-        return np.stack(columns, axis=1)
 
     def _refined(self, masses: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Levels between which no law of a set leaves its point, and how far they reach."""
@@ -368,12 +359,11 @@ class HistogramReader:
         """
         widths, left, right = self.grid.cdfs(masses)
         nodes = _MIDDLES if self.order == 1 else _SIMPSON
-        spread = sum(
+        spread: FloatArray = sum(  # type: ignore[assignment]
             weight * around_mean(left + at * (right - left), shares[..., None], self.order)
             for at, weight in (nodes if self.grid.points is None else _ONCE)
         )
-        total: FloatArray = np.sum(spread * widths, axis=-1)
-        return total
+        return integral(spread, widths)
 
     def lengths(
         self, masses: FloatArray, shares: FloatArray | None = None
@@ -385,8 +375,8 @@ class HistogramReader:
         weights = _shares_of(masses) if shares is None else shares
         curves = self._curves(masses)
         return {
-            "disparity": self._spread(curves, weights),
-            "pairs": self._distances(curves),
+            "disparity": disparities(curves, weights, self.order),
+            "pairs": pair_powers(curves, self.order),
             "heterogeneity": self.heterogeneity(masses, weights),
         }
 
@@ -407,29 +397,16 @@ class HistogramReader:
 
     def terms(self, reading: Reading) -> dict[str, FloatArray]:
         """Return the terms of the decomposition, by name; for order 1 there is no remainder."""
-        shares = reading.shares
-        cells, mixed = self.quantiles(reading.cells), self.quantiles(reading.mixed)
-        central = self._centers(cells.swapaxes(1, 2), reading.counts.swapaxes(1, 2))
-        whole = self._centers(mixed, shares)[..., None, :]
-        mixing, centering = mixed - central, central - whole
-        weights = shares[..., None] * self.width
-        terms = {"v_mix": power(mixing, self.order), "v_bar": power(centering, self.order)}
-        if self.order == 2:
-            terms["remainder"] = 2 * mixing * centering
-        return {name: np.sum(weights * term, axis=(-2, -1)) for name, term in terms.items()}
+        cells = self.quantiles(reading.cells).swapaxes(1, 2)
+        centers = center(cells, reading.counts.swapaxes(1, 2), self.order)
+        mixed = QuantileTable(np.full(1, self.width), self.quantiles(reading.mixed))
+        found = terms(mixed, centers, reading.shares, self.order)
+        return {name: term for name, term in found._asdict().items() if term is not None}
 
     def local(self, cells: FloatArray) -> FloatArray:
         """Return the disparity inside each silo: sets by silos."""
         sets, silos, *laws = cells.shape
         return self.disparity(cells.reshape(sets * silos, *laws)).reshape(sets, silos)
-
-    def _centers(self, values: FloatArray, weights: FloatArray) -> FloatArray:
-        """The centre of curves along the last axis but one."""
-        shares = _shares(weights)
-        if self.order == 1:
-            return lower_weighted_median(values, shares[..., None])
-        mean: FloatArray = np.sum(values * shares[..., None], axis=-2)
-        return mean
 
 
 def _shares_of(masses: FloatArray) -> FloatArray:
