@@ -169,7 +169,7 @@ def test_a_few_large_scores_count_in_full():
         for each in (curves, fine)
     )
 
-    assert curves.widths.sum() == pytest.approx(1.0)
+    assert curves.table.widths.sum() == pytest.approx(1.0)
     assert distance == pytest.approx(expected, rel=0.05)
 
 

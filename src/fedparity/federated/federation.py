@@ -14,7 +14,7 @@ from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.federated.pool import Pool
 from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, spread_counts
 from fedparity.functionals.group_laws import encode
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
+from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
@@ -25,7 +25,6 @@ __all__ = ["Federation"]
 _ATOMS = 256
 """Bins into which the continuous law of a cell is cut, at least."""
 _MOST_ATOMS = 500_000_000
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -11,8 +11,8 @@ import numpy as np
 
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator
+from fedparity.laws.progress import Progress
 from fedparity.planning.scenario import (
-    Progress,
     Purpose,
     Scenario,
     Shape,

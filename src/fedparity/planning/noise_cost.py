@@ -12,9 +12,9 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.progress import Progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
-    Progress,
     ScoreLaw,
     Shape,
     check_at_least,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fedparity.federated.mixtures import Estimator, Method
 from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.progress import Progress
 from fedparity.laws.refinement import QuantileTable
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind
@@ -23,7 +24,6 @@ from fedparity.uncertainty.checks import check_confidence
 __all__ = [
     "SHAPES",
     "DensityLaw",
-    "Progress",
     "Purpose",
     "Scenario",
     "ScoreLaw",
@@ -38,9 +38,6 @@ __all__ = [
     "fewest_replicates",
     "upper_limit",
 ]
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the steps done and their total."""
 
 
 class Steps:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from fedparity.functionals.curves import (
 )
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
 from fedparity.uncertainty.resampling import Mixtures, Resampler, Resolution, resampler
 from fedparity.uncertainty.score_nodes import ReadCurves, ScoreNodes
@@ -27,7 +27,6 @@ from fedparity.uncertainty.score_nodes import ReadCurves, ScoreNodes
 __all__ = [
     "MANY_VALUES",
     "Draws",
-    "Progress",
     "bootstrap",
     "default_redraws",
     "pooled_bootstrap",
@@ -38,9 +37,6 @@ _FEWEST, _MOST = 100, 500
 
 _FINER = 5
 """The population is read at more levels than redraws, once."""
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the redraws done and their total."""
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,16 @@ from functools import partial
 import numpy as np
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.federated.attribution import attribute
-from fedparity.federated.decomposition import Decomposition, decompose
-from fedparity.federated.estimate import estimate, pairs
+from fedparity.federated.decomposition import Decomposition
+from fedparity.federated.estimate import Pair
 from fedparity.federated.federation import Federation
-from fedparity.federated.local_audits import LocalAudit, local_audits
+from fedparity.federated.local_audits import LocalAudit
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Interval
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.progress import Progress
 from fedparity.uncertainty.assessment import (
     Assessment,
     Bounds,
@@ -25,7 +26,7 @@ from fedparity.uncertainty.assessment import (
     assess_pairs,
     part_intervals,
 )
-from fedparity.uncertainty.bootstrap import Draws, Progress
+from fedparity.uncertainty.bootstrap import Draws
 from fedparity.uncertainty.certificate import Certificate, certify
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import (
@@ -135,6 +136,7 @@ def assess_noisy(
     redraws: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    measures: Measures | None = None,
 ) -> Assessment:
     """Say how far each measure of noisy histograms may be from the truth.
 
@@ -157,7 +159,8 @@ def assess_noisy(
         )
         for sampled in (False, True)
     )
-    found = estimate(federation, method)
+    measured = measures or Measures(federation, method)
+    found = measured.estimate
     hidden = binning_errors(histograms, reader)
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = float(hidden["disparity"])
@@ -189,21 +192,19 @@ def assess_noisy(
         heterogeneity=length(
             found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
         ),
-        pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
+        pairs=_pairs(measured.pairs, joint["pairs"], hidden["pairs"], confidence, method.order),
         attribution=part_intervals(
-            attribute(federation, method),
+            measured.attribution,
             joint,
             disparity,
             confidence,
             inside={name: float(hidden[name]) for name in ("selection", "within")},
         ),
-        local=_local(
-            local_audits(federation, method), length, joint["local"], hidden["local"], histograms
-        ),
+        local=_local(measured.local, length, joint["local"], hidden["local"], histograms),
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_noise_words(_terms(federation, method), noise, confidence),
+        warnings=_noise_words(_terms(measured), noise, confidence),
     )
 
 
@@ -256,8 +257,8 @@ def _widest(reader: HistogramReader) -> float:
     return width**reader.order / (2 if reader.order == 1 else 4)
 
 
-def _terms(federation: Federation, method: Method) -> dict[str, float]:
-    terms, parts = decompose(federation, method), attribute(federation, method)
+def _terms(measured: Measures) -> dict[str, float]:
+    terms, parts = measured.terms, measured.attribution
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
@@ -265,14 +266,9 @@ def _terms(federation: Federation, method: Method) -> dict[str, float]:
 
 
 def _pairs(
-    federation: Federation,
-    method: Method,
-    draws: Draws,
-    hidden: FloatArray,
-    confidence: float,
+    found: Sequence[Pair], draws: Draws, hidden: FloatArray, confidence: float, order: int
 ) -> tuple[PairAssessment, ...]:
     """The distance of every two groups, with what bins hide of its power."""
-    order = method.order
 
     def wider(interval: Interval, inside: float) -> Interval:
         lower, upper = (end**order for end in interval)
@@ -285,7 +281,7 @@ def _pairs(
             simultaneous=wider(pair.simultaneous, inside),
         )
         for pair, inside in zip(
-            assess_pairs(pairs(federation, method), draws, confidence, order),
+            assess_pairs(found, draws, confidence, order),
             hidden.tolist(),
             strict=True,
         )

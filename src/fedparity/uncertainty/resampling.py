@@ -20,7 +20,6 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.reconstruction import (
@@ -31,7 +30,7 @@ from fedparity.federated.reconstruction import (
     quantile_shapes,
 )
 from fedparity.functionals.curves import counterfactuals
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.uncertainty.score_nodes import ScoreNodes
 
 __all__ = [
@@ -100,7 +99,6 @@ _OUTER = 16
 """Records of an outer bin that are drawn one by one, at most."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
-IntArray = npt.NDArray[np.int64]
 
 
 class Resolution(NamedTuple):

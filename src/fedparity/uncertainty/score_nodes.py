@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["PlacedAtoms", "ReadCurves", "ScoreNodes"]
 
-IntArray = npt.NDArray[np.int64]
 _TINY = 1e-300
 _HALVES = 6
 """How often the outermost level is cut into halves."""
