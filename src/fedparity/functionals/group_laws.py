@@ -23,14 +23,20 @@ def laws_and_weights(
     """Read the three ways of calling a metric: laws and weights, scores, or Fairlearn's."""
     if isinstance(first, Mapping) and all(isinstance(law, Law) for law in first.values()):
         if not isinstance(second, Weights):
-            raise GroupError.weights_needed()
+            raise GroupError(
+                "laws were given without the shares of their groups.",
+                fix="pass Weights as the second argument, for example Weights.from_counts(counts).",
+            )
         if len(first) < 2:
             raise GroupError.too_few(list(first))
         if first.keys() != second.keys():
             raise GroupMismatchError.between(first, second)
         return first, second
     if sensitive_features is None:
-        raise GroupError.labels_needed()
+        raise GroupError(
+            "raw scores were given without their groups.",
+            fix="pass sensitive_features=, one label per score, or a mapping of laws and weights.",
+        )
     return _from_records(first if second is None else second, sensitive_features, sample_weight)
 
 
@@ -131,7 +137,10 @@ def _refuse_missing(seen: Mapping[Group, int], codes: npt.NDArray[np.int64]) -> 
     missing = [code for label, code in seen.items() if _is_missing(label)]
     if missing:
         count = int(np.count_nonzero(np.isin(codes, missing)))
-        raise GroupError.missing_labels(count, codes.size)
+        raise GroupError(
+            f"every record needs a group, but {count} of {codes.size} labels are missing.",
+            fix="give those records a label of their own, such as 'unknown', or drop them.",
+        )
 
 
 def _is_missing(label: object) -> bool:

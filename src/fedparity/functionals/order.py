@@ -21,7 +21,7 @@ _SMALLEST = 1e-290
 def check_order(order: int) -> None:
     """Raise unless ``order`` is 1 or 2."""
     if isinstance(order, bool) or order not in (1, 2):
-        raise OptionError.order(order)
+        raise OptionError(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
 
 
 def power(differences: FloatArray, order: int, *, out: FloatArray | None = None) -> FloatArray:
@@ -40,5 +40,8 @@ def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str)
         If it underflowed although the rows differ on a width that is not zero.
     """
     if value < _SMALLEST and (rows[:, widths > 0] != rows[:1, widths > 0]).any():
-        raise MagnitudeError.underflow(what)
+        raise MagnitudeError(
+            f"{what} is not zero but too small for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
     return value
