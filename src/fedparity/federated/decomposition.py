@@ -29,15 +29,15 @@ __all__ = ["Decomposition", "TriangleTerms", "decompose"]
 class Decomposition:
     r"""The terms of :math:`G_2 = V_{mix} + V_{bar} + R` (paper, `thm:anova`).
 
-    They cannot see which silo is which across groups: relabelling the silos of one group
+    They cannot see which silo is which across groups: relabeling the silos of one group
     leaves all three unchanged. So they do not tell selection from disparity inside silos;
     :func:`fedparity.theory.attribute` does.
     """
 
     v_mix: float
-    """Mixture discrepancy: how far each group's mixture is from its transport centre."""
+    """Mixture discrepancy: how far each group's mixture is from its transport center."""
     v_bar: float
-    """Disparity of the transport centres, around the barycentre of the mixtures."""
+    """Disparity of the transport centers, around the barycenter of the mixtures."""
     remainder: float
     """Interaction R of the two; it may be negative."""
 
@@ -86,7 +86,7 @@ class TriangleTerms:
 def decompose(
     federation: Federation, method: Method | None = None
 ) -> Decomposition | TriangleTerms:
-    r"""Return the terms of the global disparity: mixture discrepancy, centres, interaction.
+    r"""Return the terms of the global disparity: mixture discrepancy, centers, interaction.
 
     .. math::
 

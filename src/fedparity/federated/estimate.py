@@ -59,7 +59,7 @@ def estimate(federation: Federation, method: Method | None = None) -> Estimate:
 
     With ``Method(estimator="grid")``, the default, this is the paper's Algorithm 1: mix the
     step cdfs of the silos in each group, invert the mixtures at the k midpoints, and measure
-    how far they are from their barycentre. ``"exact"`` integrates between the same mixtures.
+    how far they are from their barycenter. ``"exact"`` integrates between the same mixtures.
 
     Examples
     --------
@@ -124,7 +124,7 @@ _ROUNDING = 1e-12
 
 
 def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
-    r"""Return the transport centre :math:`\nu_s^*` of each group across silos.
+    r"""Return the transport center :math:`\nu_s^*` of each group across silos.
 
     For ``order=2`` its quantile function is the mean :math:`\sum_j \pi_{j|s} Q_{j,s}(u)`, for
     ``order=1`` the lower weighted median (paper, `eq:nu-s-star`). It is not the mixture:
@@ -141,7 +141,7 @@ def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
 
 
 def center_values(federation: Federation, levels: FloatArray, order: int) -> FloatArray:
-    """Return the quantiles of each group's centre (rows) at ``levels`` (columns)."""
+    """Return the quantiles of each group's center (rows) at ``levels`` (columns)."""
     values = np.empty((len(federation.groups), levels.size))
     for group in range(len(federation.groups)):
         cells = np.flatnonzero(federation.group_of == group)

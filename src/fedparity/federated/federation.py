@@ -338,7 +338,7 @@ class Federation:
     @cached_property
     def pool(self) -> Pool:
         """The values of all cells, sorted once for every estimate that reads them."""
-        return Pool.of(self.values, self.levels, self.parts)
+        return Pool.from_values(self.values, self.levels, self.parts)
 
     def without(self, silo: Silo) -> Federation:
         """Return the federation of the other silos.

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.estimate import all_step_ends, cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, grid_levels, grid_widths, read_cells
 from fedparity.functionals.curves import around_mean, disparities, pair_powers
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
@@ -98,7 +97,7 @@ def _audit(
 class _SiloTables(NamedTuple):
     """Quantile functions of all groups in several silos, on the same intervals of levels."""
 
-    silos: npt.NDArray[np.int64]
+    silos: IntArray
     shares: FloatArray
     """Share of each group (columns) in each silo (rows), zero where it lacks the group."""
     table: QuantileTable
@@ -123,9 +122,7 @@ def _silo_tables(federation: Federation, method: Method) -> Iterator[_SiloTables
         yield _table(federation, silos, ends, widths)
 
 
-def _read_alike(
-    federation: Federation, everyone: npt.NDArray[np.int64]
-) -> Iterator[npt.NDArray[np.int64]]:
+def _read_alike(federation: Federation, everyone: IntArray) -> Iterator[IntArray]:
     """Yield silos whose cells have steps of the same lengths; counts are seldom alike."""
     if federation.kind == "counts":
         yield from everyone[:, None]
@@ -138,7 +135,7 @@ def _read_alike(
 
 def _table(
     federation: Federation,
-    silos: npt.NDArray[np.int64],
+    silos: IntArray,
     levels: FloatArray,
     widths: FloatArray,
 ) -> _SiloTables:

@@ -1,4 +1,4 @@
-"""Barycentre of laws on the line for the Wasserstein distance."""
+"""Barycenter of laws on the line for the Wasserstein distance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["barycenter"]
 def barycenter(laws: Mapping[Group, Law], weights: Weights, *, order: int = 2) -> Law:
     r"""Return the law nearest to all ``laws`` on average, in :math:`W_p^p`.
 
-    On the line the minimiser is explicit, level by level (paper, `eq:wass-barycenter-quantile`
+    On the line the minimizer is explicit, level by level (paper, `eq:wass-barycenter-quantile`
     and `eq:bar-quantile-pointwise`): for ``order=2`` its quantile function is the mean
 
     .. math:: Q_{\nu^*}(u) = \sum_s \alpha_s Q_s(u),

@@ -131,7 +131,7 @@ def center(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
 def around_center(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
     r"""Return :math:`\min_z \sum_s \alpha_s |q_s - z|^p` for each column of ``values``.
 
-    The minimiser is the mean for p = 2 and a weighted median for p = 1 (paper,
+    The minimizer is the mean for p = 2 and a weighted median for p = 1 (paper,
     `eq:bar-quantile-pointwise`).
     """
     return _around_median(values, shares) if order == 1 else around_mean(values, shares, 2)
@@ -227,7 +227,7 @@ class Counterfactuals(NamedTuple):
     lacking: npt.NDArray[np.bool_]
     """Where a silo lacks a group: its pooled law stands in for it if there is no selection."""
     growth: FloatArray
-    """No selection: by how much a cell must grow to count by all records of its silo."""
+    """No selection: by how much a cell must grow to count by all records of its silo; 0 if lacking."""
     share: FloatArray
     """Local parity: the share of its silo's pooled records that a cell becomes."""
 
@@ -241,10 +241,10 @@ def counterfactuals(counts: npt.NDArray[Any]) -> Counterfactuals:
     >>> lacking[1], growth[0], share[0]
     (array([False,  True]), array([1.33333333, 4.        ]), array([0.75, 0.25]))
     """
-    in_silo = counts.sum(axis=-1, keepdims=True)
+    in_silo, lacking = counts.sum(axis=-1, keepdims=True), counts == 0
     return Counterfactuals(
-        lacking=counts == 0,
-        growth=in_silo / np.maximum(counts, _TINY),
+        lacking=lacking,
+        growth=np.divide(in_silo, counts, out=np.zeros(counts.shape), where=~lacking),
         share=counts / np.maximum(in_silo, _TINY),
     )
 

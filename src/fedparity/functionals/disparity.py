@@ -58,7 +58,7 @@ def disparity(
 
     .. math:: U_p = \sum_s \alpha_s W_p(\nu_s, \nu^*)^p
 
-    with :math:`\nu^*` their Wasserstein barycentre (paper, `def:Up`). Zero means demographic
+    with :math:`\nu^*` their Wasserstein barycenter (paper, `def:Up`). Zero means demographic
     parity: every group has the same score law. For two groups and ``order=2`` it is
     :math:`\alpha_0 \alpha_1 W_2^2`. The unit is that of the scores to the power p.
 

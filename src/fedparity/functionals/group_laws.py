@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.errors import GroupError, GroupMismatchError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
@@ -71,7 +70,7 @@ def _check_length(what: str, length: int, scores: FloatArray) -> None:
         raise ScoreError.lengths_differ(what, length, "scores", scores.size)
 
 
-def encode(labels: object) -> tuple[tuple[Group, ...], npt.NDArray[np.int64]]:
+def encode(labels: object) -> tuple[tuple[Group, ...], IntArray]:
     """Return the distinct labels in canonical order, and the position of each record's label.
 
     ``labels`` is a sequence, array or Series of labels, or a frame, mapping or two-dimensional
@@ -133,7 +132,7 @@ def _columns(labels: object) -> object:
     return labels
 
 
-def _refuse_missing(seen: Mapping[Group, int], codes: npt.NDArray[np.int64]) -> None:
+def _refuse_missing(seen: Mapping[Group, int], codes: IntArray) -> None:
     missing = [code for label, code in seen.items() if _is_missing(label)]
     if missing:
         count = int(np.count_nonzero(np.isin(codes, missing)))

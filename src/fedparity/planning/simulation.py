@@ -6,6 +6,9 @@ functions do not decrease, the mixture over silos is sorted once, in levels, wha
 That is exact. Bin means depend on every record: of cells of more than 500 they are taken over 500
 evenly spaced order statistics, which moves the estimate by one or two hundredths of its sampling
 error.
+
+What the estimator reads of many audits at once (sketches of cells, mixtures, disparities) is the
+arithmetic of a federation, for arrays with one row per audit and for silos of equal counts.
 """
 
 from __future__ import annotations
@@ -49,11 +52,6 @@ __all__ = [
     "smallest",
     "spread_of",
 ]
-
-# What an estimator reads of many audits at once: sketches of cells, mixtures, disparities.
-#
-# The same arithmetic as that of a federation, for arrays with one row per audit and for silos of
-# equal counts.
 
 
 def sketch_of(records: FloatArray, levels: int, kind: Kind) -> FloatArray:
@@ -198,7 +196,7 @@ def order_statistics(
 
 
 def chunks(audits: int, numbers: int) -> Iterator[int]:
-    """Cut ``audits`` of so many ``numbers`` each into parts that fit the memory."""
+    """Cut ``audits`` that draw ``numbers`` numbers each into parts that fit the memory."""
     most = max(1, _AT_ONCE // numbers)
     for start in range(0, audits, most):
         yield min(most, audits - start)

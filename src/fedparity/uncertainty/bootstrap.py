@@ -29,6 +29,7 @@ __all__ = [
     "Draws",
     "bootstrap",
     "default_redraws",
+    "joined",
     "pooled_bootstrap",
 ]
 
@@ -107,10 +108,11 @@ def bootstrap(
         done += len(drawn.shares)
         if progress is not None:
             progress(done // 2, redraws)
-    return _named(reader.base(), _joined(found), _joined(null))
+    return _named(reader.base(), joined(found), joined(null))
 
 
-def _joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+def joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+    """Return the measures of all batches of redraws, one after the other, by name."""
     return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
 

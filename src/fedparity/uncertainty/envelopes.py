@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fedparity.federated.federation import Federation
 from fedparity.functionals.curves import around_center, center
 from fedparity.functionals.order import power
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.law import Law
 
 __all__ = [
@@ -307,8 +307,8 @@ def _counted_ranks(
 
 def _whole_ranks(
     counts: npt.NDArray[Any],
-    levels: npt.NDArray[np.int64],
-    position: npt.NDArray[np.int64],
+    levels: IntArray,
+    position: IntArray,
     errors: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """The value is the record of rank ceil(n u), or one whose rank is near n u."""
@@ -320,7 +320,7 @@ def _whole_ranks(
     return np.where(exact, rank - 1, most), np.where(exact, rank, least)
 
 
-def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> FloatArray:
+def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: IntArray) -> FloatArray:
     """Mass at each value of the lower laws: from its own bound to that of the next value."""
     following = np.append(below[1:], 0.0)
     following[ends - 1] = counts
@@ -328,7 +328,7 @@ def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: npt.NDArray[np.int
     return steps
 
 
-def _first_steps(upto: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+def _first_steps(upto: FloatArray, starts: IntArray) -> FloatArray:
     """Mass at each value of the upper laws: from the bound of the value before to its own."""
     before = np.concatenate(([0.0], upto[:-1]))
     before[starts] = 0.0

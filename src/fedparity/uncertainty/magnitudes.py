@@ -167,9 +167,9 @@ def magnitudes(
     ('b', 'level', 0.653846)
     """
     method = replace(method or Method(), order=2, trim=0.0)
-    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
-    known = _Known.of(evidence)
-    read = _Read.of(evidence.federation, method)
+    evidence = Evidence.from_federation(federation, score_range, unseen, unseen_total)
+    known = _Known.from_evidence(evidence)
+    read = _Read.from_federation(evidence.federation, method)
     pairs = _pairs(evidence, known, read)
     worst = _worst(pairs, evidence.width)
     deviation = _bracket(math.sqrt(read.within), *map(math.sqrt, known.within), slack=known.slack)
@@ -220,7 +220,7 @@ class _Read:
         return self.within + self.of_means
 
     @classmethod
-    def of(cls, federation: Federation, method: Method) -> _Read:
+    def from_federation(cls, federation: Federation, method: Method) -> _Read:
         table = mixture_table(federation, observed_weights(federation), method)
         laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
         means = np.array([law.mean for law in laws])
@@ -260,7 +260,7 @@ class _Known:
     variance: tuple[float, float]
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Known:
+    def from_evidence(cls, evidence: Evidence) -> _Known:
         disparity = bounds_of_disparity(evidence)
         low, high = means = _mean_bounds(evidence)
         least, most = integrated_extremes(

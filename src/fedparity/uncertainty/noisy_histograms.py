@@ -1,8 +1,8 @@
-"""Every measure of an audit, read off many sets of histograms at once."""
+"""Noisy histograms: every measure of an audit read off many sets of them at once, and redrawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from fedparity.functionals.curves import (
     shapley,
     terms,
 )
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.laws.refinement import QuantileTable
@@ -29,7 +29,7 @@ from fedparity.privacy.histograms import Grid, grid_quantiles, running_shares
 from fedparity.privacy.noise import NoiseLaw, monotone_masses
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.grids import midpoints
-from fedparity.uncertainty.bootstrap import Draws
+from fedparity.uncertainty.bootstrap import Draws, joined
 
 __all__ = [
     "LEVELS",
@@ -42,6 +42,13 @@ __all__ = [
 
 LEVELS = 1000
 """Quantiles that are read off each histogram: they cost no message."""
+_VALUES_AT_ONCE = 2_000_000
+_TINY = 1e-300
+_ROUNDING = 1e-12
+_LEVELS = 200
+_ONCE = ((0.0, 1.0),)
+_SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
+_MIDDLES = tuple(((i + 0.5) / 16, 1 / 16) for i in range(16))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +57,7 @@ class NoisyHistograms:
 
     silos: tuple[Silo, ...]
     groups: tuple[Group, ...]
-    counts: npt.NDArray[np.int64]
+    counts: IntArray
     """Silos by groups by bins; 0 where a cell was withheld."""
     grid: Grid
     noise: NoiseLaw
@@ -97,174 +104,13 @@ class NoisyHistograms:
     def _law(self, masses: FloatArray) -> dict[str, Any]:
         """What a cell says of the law of these masses."""
         if self.grid.pointwise:
-            held = masses > 0
+            positive = masses > 0
             return {
                 "kind": "counts",
-                "values": self.grid.lowest[held],
-                "masses": masses[held],
+                "values": self.grid.lowest[positive],
+                "masses": masses[positive],
             }
         return {"values": grid_quantiles(masses[None], self.grid, midpoints(LEVELS))[0]}
-
-
-# Redraws that allow for not knowing in which direction curves differ.
-#
-# The interval of a length (:mod:`fedparity.diagnostics.intervals`) takes the curves to differ in the
-# direction that was estimated: a redraw is :math:`g + 2 \sqrt g \, \langle u, \varepsilon \rangle +
-# \|\varepsilon\|^2` with u that direction. Where noise is as large as what is measured, u is mostly
-# noise itself. Worse, if the noise happens to cancel the difference, what is left lies where noise is
-# smallest: the interval is then short just when it should be long, and its upper end is too low.
-#
-# How much noise lies in a direction is at most the largest eigenvalue :math:`\lambda_1` of its
-# covariance, and :math:`\lambda_1 \le (\sum_i \lambda_i^2)^{1/2}`, which is nearly attained by cumulative
-# counts. The variance of :math:`\|\varepsilon\|^2` is :math:`2 \sum_i \lambda_i^2`, so the null tells
-# it. The share of the estimate that is not noise says how far the estimated direction is believed.
-
-_TINY = 1e-300
-_ROUNDING = 1e-12
-
-
-def allow_for_direction(draws: Draws) -> Draws:
-    r"""Return the draws of a squared length with as much scatter as its direction may have.
-
-    With v the variance per squared length that redraws show, and r the share of the estimate that
-    the bias leaves, it becomes :math:`r v + (1 - r) \lambda_1`, but no less than v. The mean of the
-    redraws stays, and so does the null.
-
-    Examples
-    --------
-    >>> random = np.random.default_rng(0)
-    >>> noise = random.normal(size=(5000, 2)) * [1.0, 0.1]
-    >>> null = (noise**2).sum(axis=1)
-
-    The two curves differ by (0, 1): noise mostly lies elsewhere, and the estimate is weak.
-
-    >>> values = (noise**2 + [0, 1] * (1 + 2 * noise)).sum(axis=1)
-    >>> draws = Draws(np.float64(1.0), values, null, null)
-    >>> wider = allow_for_direction(draws)
-    >>> bool(wider.values.std() > 1.3 * values.std()), np.isclose(wider.values.mean(), values.mean())
-    (True, np.True_)
-    """
-    product = draws.values - draws.base - draws.null
-    center = product.mean(axis=0)
-    base = np.maximum(draws.base, _TINY)
-    corrected = draws.base - (draws.values.mean(axis=0) - draws.base)
-    believed = np.clip(corrected / base, 0.0, 1.0)
-    shown = product.var(axis=0) / 4 / base
-    most = np.sqrt(draws.null.var(axis=0) / 2)
-    scatter = np.maximum(shown, believed * shown + (1 - believed) * most)
-    scattered = shown > _ROUNDING * most  # where nothing is drawn, rounding is not blown up
-    factor = np.sqrt(np.where(scattered, scatter / np.maximum(shown, _TINY), 1.0))
-    return replace(draws, values=draws.values + (factor - 1) * (product - center))
-
-
-# What other noise, and other records, would have shown: parametric redraws of histograms.
-#
-# The law of the noise is known exactly, so it is drawn again around the projected histograms. With
-# ``sampled`` the records are drawn again first, from the same laws: the scatter is then that of an
-# estimate of the population. A redraw is projected like the histograms were, and measured like them.
-#
-# The null is drawn the same way: what a redraw adds to its histograms is added to histograms of the same
-# sizes that all have one law, and the sums are projected and measured. So a redraw and its null share
-# all that is random.
-
-_VALUES_AT_ONCE = 2_000_000
-
-
-def redrawn_measures(
-    histograms: NoisyHistograms,
-    reader: HistogramReader,
-    *,
-    sampled: bool,
-    redraws: int,
-    seed: int,
-    progress: Progress | None = None,
-) -> dict[str, Draws]:
-    """Return every measure in every redraw, by name, as :func:`~fedparity.uncertainty.bootstrap` does.
-
-    Equal seeds give equal numbers. ``local`` has one column for each silo, ``pairs`` one for every
-    two groups. Redraws of the noise alone have the terms of the decomposition too.
-    """
-    own = reader.read(histograms.masses[None])
-    alike = _Alike(histograms, reader)
-    rows, nulls = [], []
-    done = 0
-    for added in _additions(histograms, reader, sampled=sampled, redraws=redraws, seed=seed):
-        found = reader.read(alike.projected(histograms.masses, added))
-        terms = {} if sampled else reader.terms(found)
-        rows.append({**reader.measures(found), **terms})
-        nulls.append(alike.nulls(added))
-        done += len(added)
-        if progress is not None:
-            progress(done, redraws)
-    base = {**reader.measures(own), **({} if sampled else reader.terms(own))}
-    redrawn, null = _joined(rows), _joined(nulls)
-    quiet = np.zeros(redraws)
-    named = {
-        name: Draws(base[name][0], redrawn[name], null.get(name, quiet), null.get(name, quiet))
-        for name in base
-    }
-    return named if reader.order == 1 else named | _allowing(named, null)
-
-
-def _allowing(named: dict[str, Draws], lengths: Iterable[str]) -> dict[str, Draws]:
-    return {name: allow_for_direction(named[name]) for name in lengths}
-
-
-def _joined(parts: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def _additions(
-    histograms: NoisyHistograms,
-    reader: HistogramReader,
-    *,
-    sampled: bool,
-    redraws: int,
-    seed: int,
-) -> Iterator[FloatArray]:
-    """Yield what redraws add to the masses, sets by silos by groups by bins, some at a time."""
-    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(sampled),)))
-    truth = histograms.masses
-    silos, groups, bins = truth.shape
-    probabilities = (truth / truth.sum()).ravel()
-    levels = groups * bins if reader.grid.pointwise else reader.levels.size
-    chunk = max(1, _VALUES_AT_ONCE // (silos * groups * max(levels, reader.levels.size, bins)))
-    for start in range(0, redraws, chunk):
-        shape = (min(chunk, redraws - start), *truth.shape)
-        sampling = np.zeros(1)
-        if sampled:
-            drawn = random.multinomial(round(float(truth.sum())), probabilities, shape[0])
-            sampling = drawn.reshape(shape) - truth
-        yield sampling + histograms.noise.draw(random, shape)
-
-
-class _Alike:
-    """Histograms of the same sizes without disparity: all of one law, or all of a silo."""
-
-    def __init__(self, histograms: NoisyHistograms, reader: HistogramReader) -> None:
-        self.reader, self.there = reader, histograms.released[..., None]
-        masses = histograms.masses
-        sizes = masses.sum(axis=-1, keepdims=True)
-        self.everywhere = sizes * masses.sum(axis=(0, 1)) / max(float(masses.sum()), 1e-300)
-        of_silo = masses.sum(axis=1, keepdims=True)
-        in_silo = np.maximum(of_silo.sum(axis=-1, keepdims=True), 1e-300)
-        self.in_silos = sizes * of_silo / in_silo
-
-    def projected(self, masses: FloatArray, added: FloatArray) -> FloatArray:
-        """Return the masses that a silo's noisy counts would be made, were these the true ones."""
-        return monotone_masses((masses + added) * self.there)
-
-    def nulls(self, added: FloatArray) -> dict[str, FloatArray]:
-        """Return what is measured of each set where there is nothing to measure, by name."""
-        mixed = self.projected(self.everywhere, added).sum(axis=1)
-        local = self.reader.local(self.projected(self.in_silos, added))
-        return {**self.reader.lengths(mixed), "local": local}
-
-
-_LEVELS = 200
-_ONCE = ((0.0, 1.0),)
-_SIMPSON = ((0.0, 1 / 6), (0.5, 4 / 6), (1.0, 1 / 6))
-_MIDDLES = tuple(((i + 0.5) / 16, 1 / 16) for i in range(16))
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,11 +170,12 @@ class HistogramReader:
         ``levels`` are those of the reader if absent, or one row for each set of laws.
         """
         rows = masses.reshape(-1, self.grid.bins)
-        asked = self.levels
-        if levels is not None:
-            asked = np.repeat(levels, rows.shape[0] // levels.shape[0], axis=0)
-        values = grid_quantiles(rows, self.grid, asked)
-        return values.reshape(*masses.shape[:-1], asked.shape[-1])
+        if levels is None:
+            levels = self.levels
+        else:
+            levels = np.repeat(levels, rows.shape[0] // levels.shape[0], axis=0)
+        values = grid_quantiles(rows, self.grid, levels)
+        return values.reshape(*masses.shape[:-1], levels.shape[-1])
 
     def disparity(self, masses: FloatArray, shares: FloatArray | None = None) -> FloatArray:
         """Return the disparity of each set of laws: sets by groups by bins.
@@ -383,18 +230,16 @@ class HistogramReader:
 
     def measures(self, reading: Reading) -> dict[str, FloatArray]:
         """Return every measure that has an interval, by name: sets, or sets by pairs or silos."""
-        whole = self.lengths(reading.mixed, reading.shares)
-        return {**whole, **self.parts(reading), "local": self.local(reading.cells)}
-
-    def parts(self, reading: Reading) -> dict[str, FloatArray]:
-        """Return the parts of the attribution, by name."""
-        selection, within = shapley(
-            *(
-                self.disparity(masses, reading.shares)
-                for masses in (reading.mixed, reading.without_selection, reading.local_parity)
-            )
+        found = self.lengths(reading.mixed, reading.shares)
+        without_selection, local_parity = (
+            self.disparity(masses, reading.shares)
+            for masses in (reading.without_selection, reading.local_parity)
         )
-        return {"selection": selection, "within": within}
+        found["selection"], found["within"] = shapley(
+            found["disparity"], without_selection, local_parity
+        )
+        found["local"] = self.local(reading.cells)
+        return found
 
     def terms(self, reading: Reading) -> dict[str, FloatArray]:
         """Return the terms of the decomposition, by name; for order 1 there is no remainder."""
@@ -419,3 +264,140 @@ def _shares(totals: FloatArray) -> FloatArray:
     """Totals (last axis) as shares of their sum."""
     shares: FloatArray = totals / np.maximum(totals.sum(axis=-1, keepdims=True), _TINY)
     return shares
+
+
+def redrawn_measures(
+    histograms: NoisyHistograms,
+    reader: HistogramReader,
+    *,
+    sampled: bool,
+    redraws: int,
+    seed: int,
+    progress: Progress | None = None,
+) -> dict[str, Draws]:
+    """Return every measure in every redraw, by name, as :func:`~fedparity.uncertainty.bootstrap` does.
+
+    The law of the noise is known exactly, so it is drawn again around the projected histograms. With
+    ``sampled`` the records are drawn again first, from the same laws: the scatter is then that of an
+    estimate of the population. A redraw is projected and measured as the histograms were. The null is
+    drawn the same way: what a redraw adds to its histograms is added to histograms of the same sizes
+    that all have one law, so that a redraw and its null share all that is random.
+
+    Equal seeds give equal numbers. ``local`` has one column for each silo, ``pairs`` one for every
+    two groups. Redraws of the noise alone have the terms of the decomposition too.
+    """
+    own = reader.read(histograms.masses[None])
+    alike = _Alike(histograms, reader)
+    rows, nulls = [], []
+    done = 0
+    for added in _additions(histograms, reader, sampled=sampled, redraws=redraws, seed=seed):
+        found = reader.read(alike.projected(histograms.masses, added))
+        terms = {} if sampled else reader.terms(found)
+        rows.append({**reader.measures(found), **terms})
+        nulls.append(alike.nulls(added))
+        done += len(added)
+        if progress is not None:
+            progress(done, redraws)
+    base = {**reader.measures(own), **({} if sampled else reader.terms(own))}
+    redrawn, null = joined(rows), joined(nulls)
+    quiet = np.zeros(redraws)
+    named = {
+        name: Draws(base[name][0], redrawn[name], null.get(name, quiet), null.get(name, quiet))
+        for name in base
+    }
+    if reader.order == 1:
+        return named
+    return named | {name: allow_for_direction(named[name]) for name in null}
+
+
+def _additions(
+    histograms: NoisyHistograms,
+    reader: HistogramReader,
+    *,
+    sampled: bool,
+    redraws: int,
+    seed: int,
+) -> Iterator[FloatArray]:
+    """Yield what redraws add to the masses, sets by silos by groups by bins, some at a time."""
+    random = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(sampled),)))
+    truth = histograms.masses
+    silos, groups, bins = truth.shape
+    probabilities = (truth / truth.sum()).ravel()
+    levels = groups * bins if reader.grid.pointwise else reader.levels.size
+    chunk = max(1, _VALUES_AT_ONCE // (silos * groups * max(levels, reader.levels.size, bins)))
+    for start in range(0, redraws, chunk):
+        shape = (min(chunk, redraws - start), *truth.shape)
+        sampling = np.zeros(1)
+        if sampled:
+            drawn = random.multinomial(round(float(truth.sum())), probabilities, shape[0])
+            sampling = drawn.reshape(shape) - truth
+        yield sampling + histograms.noise.draw(random, shape)
+
+
+class _Alike:
+    """Histograms of the same sizes without disparity: all of one law, or all of a silo."""
+
+    def __init__(self, histograms: NoisyHistograms, reader: HistogramReader) -> None:
+        self.reader, self.there = reader, histograms.released[..., None]
+        masses = histograms.masses
+        sizes = masses.sum(axis=-1, keepdims=True)
+        self.everywhere = sizes * masses.sum(axis=(0, 1)) / max(float(masses.sum()), 1e-300)
+        of_silo = masses.sum(axis=1, keepdims=True)
+        in_silo = np.maximum(of_silo.sum(axis=-1, keepdims=True), 1e-300)
+        self.in_silos = sizes * of_silo / in_silo
+
+    def projected(self, masses: FloatArray, added: FloatArray) -> FloatArray:
+        """Return the masses that a silo's noisy counts would be made, were these the true ones."""
+        return monotone_masses((masses + added) * self.there)
+
+    def nulls(self, added: FloatArray) -> dict[str, FloatArray]:
+        """Return what is measured of each set where there is nothing to measure, by name."""
+        mixed = self.projected(self.everywhere, added).sum(axis=1)
+        local = self.reader.local(self.projected(self.in_silos, added))
+        return {**self.reader.lengths(mixed), "local": local}
+
+
+def allow_for_direction(draws: Draws) -> Draws:
+    r"""Return the draws of a squared length with as much scatter as its direction may have.
+
+    The interval of a length (:mod:`fedparity.uncertainty.intervals`) takes the curves to differ in the
+    direction that was estimated: a redraw is :math:`g + 2 \sqrt g \, \langle u, \varepsilon \rangle +
+    \|\varepsilon\|^2` with u that direction. Where noise is as large as what is measured, u is mostly
+    noise itself. Worse, if the noise happens to cancel the difference, what is left lies where noise is
+    smallest: the interval is then short just when it should be long, and its upper end is too low.
+
+    How much noise lies in a direction is at most the largest eigenvalue :math:`\lambda_1` of its
+    covariance, and :math:`\lambda_1 \le (\sum_i \lambda_i^2)^{1/2}`, which is nearly attained by
+    cumulative counts. The variance of :math:`\|\varepsilon\|^2` is :math:`2 \sum_i \lambda_i^2`, so
+    the null shows it. The share of the estimate that is not noise says how far the estimated direction
+    is trusted.
+
+    With v the variance per squared length that redraws show, and r the share of the estimate that
+    the bias leaves, it becomes :math:`r v + (1 - r) \lambda_1`, but no less than v. The mean of the
+    redraws stays, and so does the null.
+
+    Examples
+    --------
+    >>> random = np.random.default_rng(0)
+    >>> noise = random.normal(size=(5000, 2)) * [1.0, 0.1]
+    >>> null = (noise**2).sum(axis=1)
+
+    The two curves differ by (0, 1): noise mostly lies elsewhere, and the estimate is weak.
+
+    >>> values = (noise**2 + [0, 1] * (1 + 2 * noise)).sum(axis=1)
+    >>> draws = Draws(np.float64(1.0), values, null, null)
+    >>> wider = allow_for_direction(draws)
+    >>> bool(wider.values.std() > 1.3 * values.std()), np.isclose(wider.values.mean(), values.mean())
+    (True, np.True_)
+    """
+    product = draws.values - draws.base - draws.null
+    center = product.mean(axis=0)
+    base = np.maximum(draws.base, _TINY)
+    corrected = draws.base - (draws.values.mean(axis=0) - draws.base)
+    believed = np.clip(corrected / base, 0.0, 1.0)
+    shown = product.var(axis=0) / 4 / base
+    most = np.sqrt(draws.null.var(axis=0) / 2)
+    scatter = np.maximum(shown, believed * shown + (1 - believed) * most)
+    scattered = shown > _ROUNDING * most  # where nothing is drawn, rounding is not blown up
+    factor = np.sqrt(np.where(scattered, scatter / np.maximum(shown, _TINY), 1.0))
+    return replace(draws, values=draws.values + (factor - 1) * (product - center))

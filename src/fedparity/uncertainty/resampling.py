@@ -176,7 +176,7 @@ class _SketchResampler:
         law_atoms = BinCuts.of(self.laws.layout, finer * resolution.atoms)
         values = law_atoms.values(self.laws.shapes)
         mass = law_atoms.mass * federation.counts[law_atoms.cell_of]
-        self.nodes = ScoreNodes.of(values, mass, resolution)
+        self.nodes = ScoreNodes.from_values(values, mass, resolution)
         self.weigher = _Weigher(federation, details=details)
         counts = federation.counts.astype(np.float64)[None]
         self.population = self.weigher.mixtures(self.nodes, values[None], counts, law_atoms)

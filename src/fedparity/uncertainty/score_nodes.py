@@ -44,7 +44,9 @@ class ScoreNodes:
     levels: int
 
     @classmethod
-    def of(cls, values: FloatArray, mass: FloatArray, resolution: Resolution) -> ScoreNodes:
+    def from_values(
+        cls, values: FloatArray, mass: FloatArray, resolution: Resolution
+    ) -> ScoreNodes:
         """Return nodes for laws like this one: half at equal masses, half at equal distances."""
         order = np.argsort(values, kind="stable")
         running = np.cumsum(mass[order])
@@ -93,8 +95,8 @@ class ScoreNodes:
     ) -> ReadCurves:
         """Return the quantile functions of laws (sets by laws by nodes).
 
-        Laws on nodes that are not all scores there are, are read at so many ``levels`` of equal
-        width; without them, at ``finer`` times the nodes' own number, the outermost of which are cut into
+        Laws on nodes that are not all scores there are, are read at ``levels`` levels of equal
+        width; if absent, at ``finer`` times the nodes' own number, the outermost of which are cut into
         halves several times: the few largest scores of a heavy tail may hold most of a squared distance.
         """
         cdfs = self.cdfs(masses)
