@@ -39,6 +39,10 @@ __all__ = [
     "step_ends",
 ]
 
+_COLUMNS = 1024
+_ROUNDING = 1e-12
+"""Levels computed with a trim miss the end of a step by rounding; none is this near otherwise."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
@@ -116,11 +120,6 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
         )
         for i, j in combinations(range(len(laws)), 2)
     )
-
-
-_COLUMNS = 1024
-_ROUNDING = 1e-12
-"""Levels computed with a trim miss the end of a step by rounding; none is this near otherwise."""
 
 
 def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:

@@ -13,12 +13,11 @@ from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order, power
 from fedparity.laws.arrays import IntArray
 from fedparity.laws.labels import Group
-from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.privacy.histograms import Grid
 from fedparity.sketches.cell import Cell
 from fedparity.uncertainty.checks import Evidence
 from fedparity.uncertainty.convex_order import least_from_tangents, most_from_coupling
-from fedparity.uncertainty.envelopes import integrated_extremes
+from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import least_from_potentials
 
 __all__ = [
@@ -194,9 +193,8 @@ def _with_unseen(
 
 def _between_envelopes(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
     """Integrate the pointwise extremes between the envelopes of all groups."""
-    widths, values = _envelope_table(evidence, trim)
-    boxes = values[0::2], values[1::2]
-    return integrated_extremes(widths, boxes, evidence.shares, order, evidence.newcomers)
+    boxes = Boxes.from_envelopes(evidence.envelopes, trim=trim)
+    return integrated_extremes(boxes, evidence.shares, order, evidence.newcomers)
 
 
 def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float:
@@ -217,9 +215,9 @@ def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float
     inequality), and spares the unseen. The law :math:`\mu` of the barycenter is known
     up to the envelopes.
     """
-    widths, values = _envelope_table(evidence.as_if_complete, trim=0.0)
+    widths, *sides = Boxes.from_envelopes(evidence.as_if_complete.envelopes)
     middle = evidence.width / 2
-    low, high = (center(values[side::2], evidence.shares, order) - middle for side in (0, 1))
+    low, high = (center(side, evidence.shares, order) - middle for side in sides)
     away = power(np.maximum(np.abs(low), np.abs(high)), order)
     share = evidence.unseen_share
     bounds = []
@@ -232,12 +230,6 @@ def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float
         )
         bounds.append(max(seen, (1 - share) * seen + share * unseen))
     return min(bounds)
-
-
-def _envelope_table(evidence: Evidence, trim: float) -> QuantileTable:
-    """The quantile functions of all lower (even rows) and upper laws (odd rows)."""
-    laws = [law for envelope in evidence.envelopes for law in envelope]
-    return common_refinement(laws, trim=trim)
 
 
 def certify_grid(

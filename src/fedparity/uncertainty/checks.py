@@ -1,4 +1,4 @@
-"""Options that several diagnostics share, checked in one place."""
+"""Options that several measures share, checked in one place, and the evidence behind bounds."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.uncertainty.brackets import Bracket
 from fedparity.uncertainty.certificate import Certificate, bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence
-from fedparity.uncertainty.envelopes import integrated_extremes
+from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import Pieces, pieces_of
 
 __all__ = ["Magnitudes", "PairMagnitude", "Standardized", "WorstPair", "magnitudes"]
@@ -264,7 +264,7 @@ class _Known:
         disparity = bounds_of_disparity(evidence)
         low, high = means = _mean_bounds(evidence)
         least, most = integrated_extremes(
-            np.ones(1), (low[:, None], high[:, None]), evidence.shares, 2, evidence.newcomers
+            Boxes(np.ones(1), low[:, None], high[:, None]), evidence.shares, 2, evidence.newcomers
         )
         of_means = min(least, disparity.upper), min(most, disparity.upper)
         within = _bounds_within(evidence)
@@ -415,9 +415,7 @@ def _curve_burdens(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         away = np.array([math.sqrt(_most_square(group)) for group in pieces_of(evidence)])
         moves = (1 - 2 * shares) * away + float(np.sum(shares * away))
         return np.maximum(burdens - moves, 0.0) ** 2, (burdens + moves) ** 2
-    laws = [law for envelope in evidence.envelopes for law in envelope]
-    widths, values = common_refinement(laws)
-    low, high = values[0::2], values[1::2]
+    widths, low, high = Boxes.from_envelopes(evidence.envelopes)
     weights = shares[:, None]
     least = low - (np.sum(weights * high, axis=0) - weights * (high - low))
     most = high - (np.sum(weights * low, axis=0) + weights * (high - low))
@@ -461,18 +459,17 @@ def _cramer_index(evidence: Evidence, read: _Read) -> Bracket:
     whole = float(np.sum(widths * pooled * (1 - pooled)))
     upper, lower = zip(*evidence.envelopes, strict=True)  # lower scores have higher cdfs
     widths, values = cdf_table([*lower, *upper])
-    low, high = np.split(values, 2)
+    boxes = Boxes(widths, *np.split(values, 2))
     return _share(
         between / whole if whole else 0.0,
-        integrated_extremes(widths, (low, high), evidence.shares, 2, evidence.newcomers),
-        _bounds_of_difference(widths, low, high, evidence),
+        integrated_extremes(boxes, evidence.shares, 2, evidence.newcomers),
+        _bounds_of_difference(boxes, evidence),
     )
 
 
-def _bounds_of_difference(
-    widths: FloatArray, low: FloatArray, high: FloatArray, evidence: Evidence
-) -> tuple[float, float]:
+def _bounds_of_difference(boxes: Boxes, evidence: Evidence) -> tuple[float, float]:
     """Bounds of the integral of F (1 - F) for the cdf F of all records."""
+    widths, low, high = boxes
     weights, share = evidence.shares[:, None], evidence.unseen_share
     least = (1 - share) * np.sum(weights * low, axis=0) + share * low.min(axis=0)
     most = (1 - share) * np.sum(weights * high, axis=0) + share * high.max(axis=0)

@@ -39,6 +39,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from fedparity.federated.federation import Federation
+from fedparity.functionals.curves import center
 from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
@@ -191,7 +192,7 @@ def _reference(evidence: Evidence, bins: int, order: int) -> _Reference:
     shares = evidence.shares
     nearest = closest(mean_curves(lower, bins), mean_curves(upper, bins), shares, order)
     curves = np.maximum.accumulate(nearest, axis=1)
-    middle = np.average(curves, axis=0, weights=shares)
+    middle = center(curves, shares, 2)
     apart = np.diff(middle, prepend=-np.inf) > _APART * evidence.width
     knots = middle[apart]
     if order == 2:
