@@ -165,11 +165,11 @@ def test_a_few_large_scores_count_in_full():
     curves = nodes.read(masses)
     fine = nodes.read(masses, levels=200_000)
     distance, expected = (
-        np.sum((each.values[0, 0] - each.values[0, 1]) ** 2 * each.widths[0])
+        np.sum((each.table.values[0, 0] - each.table.values[0, 1]) ** 2 * each.table.widths[0])
         for each in (curves, fine)
     )
 
-    assert curves.widths.sum() == pytest.approx(1.0)
+    assert curves.table.widths.sum() == pytest.approx(1.0)
     assert distance == pytest.approx(expected, rel=0.05)
 
 
