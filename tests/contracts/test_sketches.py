@@ -15,9 +15,9 @@ from tests.oracles.exact_sketch import (
 )
 
 import fedparity as fp
+from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 GROUPS = ("A", "B", "O'Neil", "Ż, x")
 
@@ -131,7 +131,7 @@ def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
         silo="s",
         score="z",
         group="race",
-        effort=Effort(memory=0, threads=2),
+        options=ComputeOptions(memory=0, threads=2),
         where="age > 0",  # which keeps them all; without it PostgreSQL would rank them itself
     )
 

@@ -11,7 +11,7 @@ from tests.oracles.exact_sketch import exact_above, exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import open_records
 from fedparity.tables.spark import spark_ranks as ranks
 from fedparity.tables.spark.spark_sql import MOST_DEPTH

@@ -25,9 +25,9 @@ from tests.databases import (
 )
 
 import fedparity as fp
+from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import open_records, open_table
 from fedparity.tables.sql.addresses import Address
 from fedparity.tables.sql.drivers import connect
@@ -290,7 +290,7 @@ def test_memory_does_not_grow_with_the_table():
             score="z",
             group="sex",
             where="z > 0",
-            effort=Effort(memory=1 << 20),
+            options=ComputeOptions(memory=1 << 20),
         )
 
         assert release.how.way == "several scans"
