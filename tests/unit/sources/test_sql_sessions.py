@@ -151,7 +151,7 @@ def test_a_table_without_snapshots_is_read_once_and_says_so():
 
     release = prepare(without_snapshot(ROWS), plan=plan, silo="s", score="z", group="sex")
 
-    assert release.how.way == "one pass"
+    assert release.execution.strategy == "one pass"
 
 
 @pytest.mark.database
@@ -293,5 +293,5 @@ def test_memory_does_not_grow_with_the_table():
             options=ComputeOptions(memory=1 << 20),
         )
 
-        assert release.how.way == "several scans"
+        assert release.execution.strategy == "several scans"
         assert release.sketch.cells[0].values.tolist() == [50000 / 3e5, 0.5, 250000 / 3e5]
