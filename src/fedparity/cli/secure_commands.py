@@ -34,7 +34,6 @@ from fedparity.modes.mode import StepName
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import (
     Inbox,
-    colluders_of,
     roster_of,
     secure_terms,
     threshold_of,
@@ -42,7 +41,7 @@ from fedparity.modes.secure.round_checks import (
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import request_for
 from fedparity.modes.secure.rounds import silo_step
-from fedparity.modes.secure.secure_mode import SecureMode
+from fedparity.modes.secure.secure_mode import SecureMode, unprotected
 from fedparity.modes.secure.silo_state import StateFile
 from fedparity.silo.permit import lawful
 from fedparity.sketches.records import Records
@@ -65,7 +64,6 @@ __all__ = [
     "shares",
     "silo_options",
     "unmask",
-    "unprotected",
 ]
 
 _WORDS = {
@@ -93,22 +91,6 @@ def dry_run_text(plan: Plan, silo: str, width: int = 80) -> str:
     lines += ["", *wrapped(_noise_words(plan), width), ""]
     lines += wrapped(unprotected(plan), width)
     return "\n".join(lines)
-
-
-def unprotected(plan: Plan) -> str:
-    """Return who could see more than the sum."""
-    terms, opening = secure_terms(plan), colluders_of(plan)
-    own = "own numbers, with their noise" if terms.dose == "full" else "own numbers"
-    words = (
-        f"Not protected: {opening} or more of the other silos together with the auditor could see "
-        f"this silo's {own}; fewer of them, the sum of the silos that do not join in."
-    )
-    if plan.keys:
-        return words
-    return (
-        f"{words} The plan has no [keys]: whoever carries the messages could put keys in between and "
-        f"see this silo's {own}, without any other silo."
-    )
 
 
 def _noise_words(plan: Plan) -> str:

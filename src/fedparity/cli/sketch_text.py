@@ -7,7 +7,6 @@ from itertools import chain, pairwise
 from typing import Any
 
 from fedparity.cli.options import policy_words
-from fedparity.cli.plan_text import named
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
@@ -16,7 +15,7 @@ from fedparity.errors.base import printable
 from fedparity.modes.mode import Release, mode_of
 from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
-from fedparity.text import counted, cut, left, number, right, width_of, wrapped
+from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
 
 __all__ = [
     "dry_run_text",

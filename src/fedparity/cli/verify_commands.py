@@ -16,7 +16,6 @@ from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import Inspection, inspect_files, message_files, missing_silos
 from fedparity.cli.options import check_all_there
 from fedparity.cli.output import progress_bar
-from fedparity.cli.plan_text import named
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, ResultError, SignatureError
@@ -25,7 +24,7 @@ from fedparity.modes.mode import mode_of
 from fedparity.modes.secure.round_checks import Inbox, check_round, read_round
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import STEPS, Standing, standing
-from fedparity.text import counted, cut, left, right, width_of, wrapped
+from fedparity.text import counted, cut, left, named, right, width_of, wrapped
 
 __all__ = [
     "doubts",

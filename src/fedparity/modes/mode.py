@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditOptions",
     "Cost",
+    "Description",
     "Exchange",
     "ExecutionInfo",
     "Measured",
@@ -214,6 +215,20 @@ class Measured:
     """Of this mode alone."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What a plan means in its mode, in sentences for people who have to agree to it."""
+
+    sent: list[str]
+    """What each silo will send."""
+    held_back: list[str]
+    """What it will hold back."""
+    estimator: str
+    """What the disparity is computed from, or how."""
+    sources: str
+    """What the auditor learns of where a disparity comes from."""
+
+
 class Mode(Protocol):
     """The privacy mode of one plan."""
 
@@ -315,6 +330,10 @@ class Mode(Protocol):
         GroupError
             If fewer than two groups can be compared.
         """
+        ...  # pragma: no cover
+
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
         ...  # pragma: no cover
 
     def guarantee(self) -> dict[str, Any]:

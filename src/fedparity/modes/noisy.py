@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell
@@ -18,12 +19,13 @@ from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.errors import PlanError, PrivacyError
 from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions
-from fedparity.modes.mode import AuditOptions, Cost, ExecutionInfo, Measured, Release
+from fedparity.modes.mode import AuditOptions, Cost, Description, ExecutionInfo, Measured, Release
 from fedparity.modes.plain import SketchMode
 from fedparity.privacy.disclosure import Decision
 from fedparity.privacy.histograms import Counts, GridTally, grid_counts
 from fedparity.privacy.noise import MECHANISM, NoiseLaw, laplace_mechanism
 from fedparity.sketches.records import Faults, Records
+from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 
 __all__ = ["HistogramMode", "NoisyMode", "Preview"]
@@ -111,6 +113,63 @@ class HistogramMode:
             progress=options.progress,
         )
 
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
+        return Description(
+            sent=self._sent(),
+            held_back=self._held_back(),
+            estimator="from histograms of public bins",
+            sources=self._sources,
+        )
+
+    def _sent(self) -> list[str]:
+        plan = self.plan
+        groups = named([group_words(group) for group in plan.groups])
+        lowest, highest = (number(end) for end in plan.score_range)
+        sentences = [
+            (
+                f"for each of the {len(plan.groups)} groups ({groups}): how many of its scores lie in "
+                f"each of {counted(plan.grid.bins, 'bin')} from {lowest} to {highest}, "
+                f"{self._protection};"
+            )
+        ]
+        if plan.thresholds:
+            scores = ", ".join(number(threshold) for threshold in plan.thresholds)
+            sentences.append(
+                f"no bin has scores on both sides of {scores} ({plan.favorable} is good);"
+            )
+        if self.terms.noisy:
+            return [*sentences, "no record, no name, no other column, no exact number."]
+        return [
+            *sentences,
+            "how many rows it left out because they have no score, masked likewise;",
+            "no record, no name, no other column.",
+        ]
+
+    def _held_back(self) -> list[str]:
+        terms = self.terms
+        if terms.epsilon is None:
+            return []
+        return [
+            (
+                "single records: adding or removing one changes no outcome's probability by more "
+                f"than a factor e^{number(terms.epsilon)} (epsilon = {number(terms.epsilon)});"
+            ),
+            (
+                f"more than the budget of {number(terms.budget or terms.epsilon)} for all releases "
+                "from the same data;"
+            ),
+        ]
+
+    @property
+    def _protection(self) -> str:
+        """What is done to the counts before they leave."""
+        return "with noise added"
+
+    @property
+    def _sources(self) -> str:
+        return "what it comes from, and what each silo would see alone"
+
     def stated(self, seen: str, *limits: str) -> dict[str, Any]:
         """Return the terms as a result states them: what the auditor saw, and what is not protected."""
         known = (*((_NOISE_LIMITS,) if self.terms.noisy else ()), *limits, _INPUT_LIMIT)
@@ -173,6 +232,11 @@ class NoisyMode(HistogramMode, SketchMode):
     def guarantee(self) -> dict[str, Any]:
         """Return the terms, and what they do not protect."""
         return self.stated("a noisy histogram of each group in each silo")
+
+    def _held_back(self) -> list[str]:
+        least = self.plan.disclosure.minimum_cell
+        rule = f"a group whose noisy count is below {counted(least, 'record')};"
+        return [*super()._held_back(), *([rule] if least > 1 else [])]
 
     def _released(self, counts: Counts, silo: str) -> Release:
         r"""Draw the noise: :math:`\varepsilon`-differentially private.

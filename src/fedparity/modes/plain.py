@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
@@ -20,7 +21,15 @@ from fedparity.errors import MessageError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
-from fedparity.modes.mode import AuditOptions, Cost, Exchange, ExecutionInfo, Measured, Release
+from fedparity.modes.mode import (
+    AuditOptions,
+    Cost,
+    Description,
+    Exchange,
+    ExecutionInfo,
+    Measured,
+    Release,
+)
 from fedparity.privacy.count_merging import counts_above, merge_counts, run_minimum
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
@@ -29,6 +38,7 @@ from fedparity.sketches.records import Faults, Records
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.select import Census
 from fedparity.sketches.streaming import StreamSketch
+from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 
 __all__ = ["PlainMode", "SketchMode"]
@@ -85,6 +95,16 @@ class PlainMode(SketchMode):
     def guarantee(self) -> dict[str, Any]:
         """Return the disclosure rules."""
         return self.plan.guarantee
+
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
+        how = {"grid": "Algorithm 1 on the grid of levels", "exact": "exact integration"}
+        return Description(
+            sent=_sent(self.plan),
+            held_back=_held_back(self.plan),
+            estimator=how[self.plan.estimator],
+            sources="what it comes from, and what each silo would see alone",
+        )
 
     def release(
         self, records: Records, silo: str, options: ComputeOptions | None = None
@@ -342,3 +362,77 @@ class _Group:
     @property
     def _whole_effective(self) -> int | None:
         return None if self._effective is None else whole_effective(self._effective)
+
+
+def _sent(plan: Plan) -> list[str]:
+    groups = named([group_words(group) for group in plan.groups])
+    match plan.sketch:
+        case "counts":
+            values, numbers = (
+                f"how many at each of the {plan.most_values:,} scores there can be",
+                2 * plan.most_values,
+            )
+        case "mean":
+            values, numbers = (
+                (
+                    f"up to {counted(plan.levels, 'number')}, the means of its scores between quantiles, "
+                    "and the mean square of what these leave out"
+                ),
+                plan.levels + 1,
+            )
+        case _:
+            values, numbers = (
+                f"up to {counted(plan.levels, 'number')}, the quantiles of its scores",
+                plan.levels,
+            )
+    sentences = [
+        f"for each of the {len(plan.groups)} groups ({groups}): how many records it has, and {values};"
+    ]
+    if plan.thresholds:
+        scores = named([number(threshold) for threshold in plan.thresholds])
+        sentences.append(
+            f"how many of its records lie at or above {scores} ({plan.favorable} is good);"
+        )
+    lowest, highest = (number(end) for end in plan.score_range)
+    step = "" if plan.score_step is None else f", in steps of {plan.score_step:g}"
+    most = len(plan.groups) * (numbers + len(plan.thresholds) + 1)
+    sentences.append(
+        f"scores lie between {lowest} and {highest}{step}; at most {most:,} numbers in all;"
+    )
+    if plan.period is not None:
+        sentences.append(
+            f"of records from {plan.period[0]} to {plan.period[1]}, which the silo selects;"
+        )
+    return [
+        *sentences,
+        "how many rows it left out because they have no score, and the rules it applied;",
+        "no record, no name, no other column.",
+    ]
+
+
+def _held_back(plan: Plan) -> list[str]:
+    rules, sentences = plan.disclosure, []
+    if rules.minimum_cell > 1:
+        sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
+    if plan.sketch == "counts" and run_minimum(rules) > 1:
+        sentences.append(
+            f"counts of fewer than {counted(run_minimum(rules), 'record')}: neighbouring scores are "
+            "counted together;"
+        )
+    elif rules.records_per_level and plan.sketch != "counts":
+        sentences.append(
+            f"values beyond one per {counted(rules.records_per_level, 'record')}, and those "
+            "with fewer than 5 records in a tail;"
+        )
+    if plan.thresholds and rules.minimum_cell > 1:
+        sentences.append(
+            f"a threshold with fewer than {counted(rules.minimum_cell, 'record')} beside it;"
+        )
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
+        sentences.append(f"digits: values are rounded to steps of {number(step)};")
+    if plan.totals:
+        sentences.append(
+            "a second group where the public total of a silo would give away a withheld one;"
+        )
+    return sentences or ["nothing: every disclosure rule is off."]

@@ -44,8 +44,9 @@ from fedparity.modes.secure.rounds import collect_rounds
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import noisy_counts
 from fedparity.sketches.records import Faults, Records
+from fedparity.text import counted
 
-__all__ = ["MaskedPreview", "SecureMode", "SiloNumbers", "protected", "silo_vector"]
+__all__ = ["MaskedPreview", "SecureMode", "SiloNumbers", "protected", "silo_vector", "unprotected"]
 
 _SUM_LIMITS = (
     "an auditor together with {opening} of {silos} silos could see a silo's own {numbers}, with fewer "
@@ -153,6 +154,27 @@ class SecureMode(HistogramMode):
 
         return measure_sum(self, messages, options)
 
+    def _held_back(self) -> list[str]:
+        plan = self.plan
+        return [
+            (
+                f"its own histogram: the auditor sees sums over silos, opened by {self.terms.threshold} of "
+                f"{counted(len(plan.silos or ()), 'silo')}. {unprotected(plan).rstrip('.')};"
+            ),
+            *super()._held_back(),
+        ]
+
+    @property
+    def _protection(self) -> str:
+        masked, terms = "masked so that only sums over silos can be read", self.terms
+        if terms.dose == "split":
+            return f"with a share of noise ({terms.honest} silos make one dose), {masked}"
+        return f"with noise added, {masked}" if terms.noisy else masked
+
+    @property
+    def _sources(self) -> str:
+        return "but neither what it comes from nor anything of a single silo"
+
     def guarantee(self) -> dict[str, Any]:
         """Return the terms, and what they do not protect."""
         plan, terms = self.plan, self.terms
@@ -163,6 +185,22 @@ class SecureMode(HistogramMode):
         if terms.dose == "split":
             limits.append(f"epsilon holds if {terms.honest} silos of the sum add their noise")
         return self.stated(f"{numbers} of records, added up over the silos", *limits)
+
+
+def unprotected(plan: Plan) -> str:
+    """Return who could see more than the sum."""
+    terms, opening = secure_terms(plan), colluders_of(plan)
+    own = "own numbers, with their noise" if terms.dose == "full" else "own numbers"
+    words = (
+        f"Not protected: {opening} or more of the other silos together with the auditor could see "
+        f"this silo's {own}; fewer of them, the sum of the silos that do not join in."
+    )
+    if plan.keys:
+        return words
+    return (
+        f"{words} The plan has no [keys]: whoever carries the messages could put keys in between and "
+        f"see this silo's {own}, without any other silo."
+    )
 
 
 def silo_vector(plan: Plan, numbers: SiloNumbers) -> npt.NDArray[np.int64]:
