@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import SiloResult
 from fedparity.laws.labels import Group
-from fedparity.plots.silo_forest import ROW, SiloRows, most_rows, name_rows, silo_rows
+from fedparity.plots.silo_forest import (
+    ROW,
+    SiloRows,
+    most_rows,
+    name_rows,
+    records_of_silos,
+    silo_rows,
+)
 from fedparity.plots.style import (
     BAND,
     INK,
     MUTED,
     PAPER,
-    WIDTH,
+    Canvas,
     Display,
     Units,
     amount,
-    canvas,
     dress,
     group_name,
     group_style,
@@ -53,34 +58,20 @@ class CellCountDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> CellCountDisplay:
-        """Draw the counts of a result's cells.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         groups = [each.group for each in result.groups]
-        records = [math.fsum(c or 0 for c in silo.n.values()) for silo in result.silos]
-        rows = silo_rows(records, most_rows(len(groups)))
-        with canvas(
-            ax, width, ROW * rows.height + (1.3 if len(groups) > _MOST_ROOMY else 0.7)
-        ) as axes:
-            dress(axes, grid="")
-            name_rows(axes, result, rows)
-            _name_groups(axes, groups)
-            largest = max(c or 0 for silo in result.silos for c in silo.n.values())
-            for column, group in enumerate(groups):
-                for position, row in rows.places.items():
-                    _draw_cell(axes, result, (position, row), (group, column), largest)
-                _draw_hidden(axes, result, rows, group, column)
-        return cls(ax_=axes, figure_=axes.figure)  # type: ignore[arg-type]
+        rows = silo_rows(records_of_silos(result), most_rows(len(groups)))
+        names = 1.3 if len(result.groups) > _MOST_ROOMY else 0.7
+        ax = canvas.axes(ROW * rows.height + names)
+        dress(ax, grid="")
+        name_rows(ax, result, rows)
+        _name_groups(ax, groups)
+        largest = max(c or 0 for silo in result.silos for c in silo.n.values())
+        for column, group in enumerate(groups):
+            for position, row in rows.places.items():
+                _draw_cell(ax, result, (position, row), (group, column), largest)
+            _draw_hidden(ax, result, rows, group, column)
+        return cls(ax_=ax)
 
 
 def _name_groups(ax: Axes, groups: list[Group]) -> None:
@@ -183,7 +174,6 @@ _NAME = 0.2
 _COLUMNS = 4
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SiloSketchDisplay(Display):
     """A panel per silo, and in it a strip per group: 5 to 95 %, the middle half, the median.
 
@@ -191,48 +181,23 @@ class SiloSketchDisplay(Display):
     many, the extremes are shown. Panels of one column share an axis.
     """
 
-    columns: tuple[Axes, ...]
-
-    @property
-    def axes_(self) -> tuple[Axes, ...]:
-        """The axes of the columns of panels."""
-        return self.columns
-
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> SiloSketchDisplay:
-        """Draw the sketches of a result's silos.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; it is divided into columns. A new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units = score_units(result)
         most = most_rows(len(result.groups))
         rows = silo_rows([silo.disparity for silo in result.silos], most)
         shown = list(rows.places)
-        deep = math.ceil(len(shown) / (_COLUMNS if width > 5 else 2))
-        columns = math.ceil(len(shown) / deep)
+        deep = math.ceil(len(shown) / (_COLUMNS if canvas.width > 5 else 2))
         panel = _NAME + _STRIP * len(result.groups)
-        with canvas(ax, width, panel * deep + 0.75) as axes:
-            held = _divided(axes, columns)
-            for i, column in enumerate(held):
-                silos = shown[i * deep : (i + 1) * deep]
-                _draw_column(column, result, silos, units, deep=deep, panel=panel)
-            _draw_key(held[0], result)
-            if rows.hidden:
-                _say_hidden(held[-1], len(rows.hidden))
-        return cls(
-            ax_=axes,
-            figure_=axes.figure,  # type: ignore[arg-type]
-            x_units=units,
-            columns=held,
-        )
+        ax = canvas.axes(panel * deep + 0.75)
+        held = _divided(ax, math.ceil(len(shown) / deep))
+        for i, column in enumerate(held):
+            silos = shown[i * deep : (i + 1) * deep]
+            _draw_column(column, result, silos, units, deep=deep, panel=panel)
+        _draw_key(held[0], result)
+        if rows.hidden:
+            _say_hidden(held[-1], len(rows.hidden))
+        return cls(ax_=ax, x_units=units, panels=held)
 
 
 def _divided(ax: Axes, columns: int) -> tuple[Axes, ...]:

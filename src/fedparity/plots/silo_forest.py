@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import SiloResult
@@ -15,10 +15,9 @@ from fedparity.plots.style import (
     MUTED,
     PAPER,
     REVIEW,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     pointer,
     shortened,
@@ -41,6 +40,7 @@ __all__ = [
     "most_rows",
     "name_above",
     "name_rows",
+    "records_of_silos",
     "review_level",
     "silo_rows",
 ]
@@ -221,38 +221,24 @@ class LocalForestDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> LocalForestDisplay:
-        """Draw a result's silos, one in a row.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         rows = silo_rows([silo.disparity for silo in result.silos])
         reach = _reach(result, rows)
         units = Units.for_values(reach)
-        with canvas(ax, width, ROW * rows.height + 1.0) as axes:
-            dress(axes)
-            name_rows(axes, result, rows)
-            span_from_zero(axes, [units.place(end) for end in reach])
-            references = [global_value(axes, result, units), *review_level(axes, result, units)]
-            _draw_hidden(axes, result, rows, units)
-            records = _records(result)
-            for position, row in rows.places.items():
-                share = records[position] / (max(records) or 1.0)
-                _draw_silo(axes, result, (position, row), share, units)
-            name_above(axes, references, width=width - 1.8)
-            order = result.plan.order
-            axes.set_xlabel(
-                units.label(f"disparity {'G₁' if order == 1 else 'G₂'} inside the silo")
-            )
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(ROW * rows.height + 1.0)
+        dress(ax)
+        name_rows(ax, result, rows)
+        span_from_zero(ax, [units.place(end) for end in reach])
+        references = [global_value(ax, result, units), *review_level(ax, result, units)]
+        _draw_hidden(ax, result, rows, units)
+        records = records_of_silos(result)
+        for position, row in rows.places.items():
+            share = records[position] / (max(records) or 1.0)
+            _draw_silo(ax, result, (position, row), share, units)
+        name_above(ax, references, width=canvas.width - 1.8)
+        order = result.plan.order
+        ax.set_xlabel(units.label(f"disparity {'G₁' if order == 1 else 'G₂'} inside the silo"))
+        return cls(ax_=ax, x_units=units)
 
 
 def _reach(result: AuditResult, rows: SiloRows) -> list[float]:
@@ -265,7 +251,8 @@ def _reach(result: AuditResult, rows: SiloRows) -> list[float]:
     return [end for end in ends if end is not None]
 
 
-def _records(result: AuditResult) -> list[float]:
+def records_of_silos(result: AuditResult) -> list[float]:
+    """Return how many records each silo released, or their weight."""
     return [math.fsum(count or 0 for count in silo.n.values()) for silo in result.silos]
 
 
@@ -344,31 +331,19 @@ class InfluenceDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> InfluenceDisplay:
-        """Draw the influence of a result's silos.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         influences = [each.influence for each in result.attribution.silos]
         rows = silo_rows(influences)
         units = Units.for_values(influences)
-        with canvas(ax, width, ROW * rows.height + 0.8) as axes:
-            dress(axes)
-            name_rows(axes, result, rows)
-            placed = [None if value is None else units.place(value) for value in influences]
-            span_from_zero(axes, placed)
-            _draw_bars(axes, placed, rows, result.silos)
-            axes.axvline(0, color=INK, linewidth=0.8)
-            axes.set_xlabel(units.label("change of the disparity if the silo is added"))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(ROW * rows.height + 0.8)
+        dress(ax)
+        name_rows(ax, result, rows)
+        placed = [None if value is None else units.place(value) for value in influences]
+        span_from_zero(ax, placed)
+        _draw_bars(ax, placed, rows, result.silos)
+        ax.axvline(0, color=INK, linewidth=0.8)
+        ax.set_xlabel(units.label("change of the disparity if the silo is added"))
+        return cls(ax_=ax, x_units=units)
 
 
 def _draw_bars(ax: Axes, placed: list[float | None], rows: SiloRows, silos: Silos) -> None:

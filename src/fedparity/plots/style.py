@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +32,11 @@ __all__ = [
     "PAPER",
     "REVIEW",
     "WIDTH",
+    "Canvas",
     "Display",
     "GroupStyle",
     "Units",
     "amount",
-    "canvas",
     "dress",
     "group_name",
     "group_style",
@@ -327,21 +328,74 @@ WIDTH = 7.0
 """Inches; a page shows a drawing at any size."""
 
 
+@dataclass(frozen=True)
+class Canvas:
+    """Where a display is drawn: on a caller's axes, or on those of a new figure."""
+
+    ax: Axes | None
+    width: float
+    """Of a new figure, in inches."""
+
+    def axes(self, height: float) -> Axes:
+        """Return the axes to draw on; a new figure has this height, in inches.
+
+        A new figure is not one of pyplot's, so it is freed with its display.
+        """
+        if self.ax is not None:
+            return self.ax
+        from matplotlib.figure import Figure  # noqa: PLC0415 -- heavy
+
+        return Figure(figsize=(self.width, height), layout="constrained").add_subplot()
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Display:
+class Display(ABC):
     """A figure of a result: numbers of the result in their places, and nothing computed."""
 
     ax_: Axes
     """The axes that were drawn on."""
-    figure_: Figure
-    x_units: Units = field(default_factory=Units)
+    x_units: Units = Units()
     """What one unit of the horizontal axis stands for."""
-    y_units: Units = field(default_factory=Units)
+    y_units: Units = Units()
+    panels: tuple[Axes, ...] = ()
+    """Axes inside those that were drawn on, if these were divided."""
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> Self:
+        """Draw the figure of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        with styled():
+            return cls._draw(result, Canvas(ax, width))
+
+    @classmethod
+    @abstractmethod
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
+        """Draw a result; the style of figures is in use."""
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure of the axes, or the part of a figure that holds them."""
+        return self.ax_.figure  # type: ignore[return-value]
 
     @property
     def axes_(self) -> tuple[Axes, ...]:
-        """All axes that were drawn on."""
-        return (self.ax_,)
+        """All axes that were drawn on: the panels, if there are any."""
+        return self.panels or (self.ax_,)
 
     def _repr_svg_(self) -> str:
         """The figure in a notebook."""
@@ -351,18 +405,3 @@ class Display:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
-
-
-@contextmanager
-def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Yield the axes to draw on, the caller's or those of a new figure, in our style.
-
-    A new figure belongs to nobody: it is not one of pyplot's, so it is freed with its display.
-    """
-    with styled():
-        if ax is None:
-            from matplotlib.figure import Figure  # noqa: PLC0415 -- heavy
-
-            figure = Figure(figsize=(width, height), layout="constrained")
-            ax = figure.add_subplot()
-        yield ax

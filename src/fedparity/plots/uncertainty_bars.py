@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import Estimate
@@ -14,10 +14,9 @@ from fedparity.plots.style import (
     ACCENT,
     INK,
     MUTED,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     pointer,
     span_from_zero,
@@ -93,19 +92,7 @@ class UncertaintyDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> UncertaintyDisplay:
-        """Draw the errors of a result's headline.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         headline = headline_of(result)
         found = headline.found
         near = [found.corrected, found.interval.upper, found.combined.upper, headline.level]
@@ -113,25 +100,23 @@ class UncertaintyDisplay(Display):
         shown = found.outer.upper if found.outer.upper <= _FAR * reach else 1.25 * reach
         units = Units.for_values([shown, reach])
         bars = _rows(result, headline)
-        with canvas(ax, width, 0.46 * len(bars) + 0.85) as axes:
-            dress(axes)
-            name_bars(axes, bars)
-            span_from_zero(axes, [units.place(max(shown, reach))])
-            value = units.place(found.corrected)
-            axes.axvline(value, color=ACCENT, linewidth=1.0, zorder=1.5)
-            references = [
-                Reference(f"all silos {number(found.corrected)}", value, ACCENT),
-                *level_line(axes, headline.level, units),
-            ]
-            for row, interval in enumerate((found.interval, found.combined, found.outer)):
-                _draw_interval(axes, row, interval, units)
-                axes.plot(
-                    [value], [row], "D", color=ACCENT, markersize=5, zorder=4, gid=bars[row].at
-                )
-            write_beside(axes, bars)
-            name_above(axes, references, width=width - 3.0)
-            axes.set_xlabel(units.label(headline.name))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.46 * len(bars) + 0.85)
+        dress(ax)
+        name_bars(ax, bars)
+        span_from_zero(ax, [units.place(max(shown, reach))])
+        value = units.place(found.corrected)
+        ax.axvline(value, color=ACCENT, linewidth=1.0, zorder=1.5)
+        references = [
+            Reference(f"all silos {number(found.corrected)}", value, ACCENT),
+            *level_line(ax, headline.level, units),
+        ]
+        for row, interval in enumerate((found.interval, found.combined, found.outer)):
+            _draw_interval(ax, row, interval, units)
+            ax.plot([value], [row], "D", color=ACCENT, markersize=5, zorder=4, gid=bars[row].at)
+        write_beside(ax, bars)
+        name_above(ax, references, width=canvas.width - 3.0)
+        ax.set_xlabel(units.label(headline.name))
+        return cls(ax_=ax, x_units=units)
 
 
 def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
