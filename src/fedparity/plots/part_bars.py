@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from fedparity.auditing.result import AuditResult
 from fedparity.laws.bounds import Interval
+from fedparity.plots.headline import symbol
 from fedparity.plots.style import (
     ACCENT,
     INK,
@@ -184,7 +185,7 @@ def _known(result: AuditResult) -> list[_Part]:
                 "////",
             ),
         ]
-    name = "G₁" if result.plan.order == 1 else "G₂"
+    name = symbol("G", result)
     meaning = "all silos together" if parts else "its parts are not known"
     at = pointer("disparity", "value")
     return [*parts, _Part(name, meaning, found.value, found.interval, at, ACCENT)]
@@ -304,7 +305,7 @@ def _total(result: AuditResult, units: Units, terms: _Terms | None) -> BarRow:
     value = result.disparity.value
     known = f"proven: {span(Interval(terms.lower, terms.upper))}" if terms else "terms not known"
     return BarRow(
-        name="G₁" if result.plan.order == 1 else "G₂",
+        name=symbol("G", result),
         meaning="all silos together",
         text=number(value),
         detail=known,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import SiloResult
 from fedparity.laws.labels import Group
+from fedparity.plots.headline import headline_of
 from fedparity.plots.silo_forest import (
     ROW,
     SiloRows,
@@ -177,7 +178,7 @@ _COLUMNS = 4
 class SiloSketchDisplay(Display):
     """A panel per silo, and in it a strip per group: 5 to 95 %, the middle half, the median.
 
-    Silos stand by their disparity, the largest first; beyond sixty, or fewer where groups are
+    Silos stand by what they show alone, the largest first; beyond sixty, or fewer where groups are
     many, the extremes are shown. Panels of one column share an axis.
     """
 
@@ -185,7 +186,8 @@ class SiloSketchDisplay(Display):
     def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units = score_units(result)
         most = most_rows(len(result.groups))
-        rows = silo_rows([silo.disparity for silo in result.silos], most)
+        headline = headline_of(result)
+        rows = silo_rows([headline.of_silo(silo) for silo in result.silos], most)
         shown = list(rows.places)
         deep = math.ceil(len(shown) / (_COLUMNS if canvas.width > 5 else 2))
         panel = _NAME + _STRIP * len(result.groups)

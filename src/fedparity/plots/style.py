@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from fedparity import text
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import group_key
 from fedparity.errors import MissingExtraError
 from fedparity.laws.labels import Group
-from fedparity.text import number, span
+from fedparity.text import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,12 +41,10 @@ __all__ = [
     "dress",
     "group_name",
     "group_style",
-    "number",
     "pointer",
     "score_limits",
     "score_units",
     "shortened",
-    "span",
     "span_from_zero",
     "styled",
 ]
@@ -81,8 +80,8 @@ def group_name(group: Group, most: int = _MOST) -> str:
     >>> group_name(("F", True)), group_name("A")
     ('F & True', 'A')
     """
-    text = " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
-    return shortened(text, most)
+    name = " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    return shortened(name, most)
 
 
 def pointer(*path: str | int | Group) -> str:
@@ -93,8 +92,8 @@ def pointer(*path: str | int | Group) -> str:
     >>> pointer("silos", 3, "n", ("F", "a/b"))
     'at:/silos/3/n/["F","a~1b"]'
     """
-    keys = (group_key(part) if not isinstance(part, int) else str(part) for part in path)
-    return "at:" + "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
+    steps = (part if isinstance(part, int) else group_key(part) for part in path)
+    return f"at:{text.pointer(*steps)}"
 
 
 def score_units(result: AuditResult) -> Units:

@@ -14,14 +14,8 @@ from typing import Any
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import ThresholdResult, as_json
 from fedparity.documents.fields import group_words
-from fedparity.report.markdown import (
-    first_lines,
-    group_table,
-    magnitude_table,
-    measure_table,
-    plain,
-    rate_blocks,
-)
+from fedparity.report import tables
+from fedparity.report.markdown import first_lines, plain, rate_blocks, table_lines
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -228,6 +222,7 @@ def _metric(kind: str, name: str, value: float | None, **arguments: Any) -> dict
 
 
 def _evaluation(result: AuditResult) -> list[list[str]]:
+    document = result.to_dict()
     return [
         ["## Evaluation"],
         ["### Testing Data, Factors & Metrics"],
@@ -235,16 +230,16 @@ def _evaluation(result: AuditResult) -> list[list[str]]:
         [f"{plain(result.plan.title)}: {plain(size(result))}. {plain(explain_privacy(result))}"],
         ["#### Factors"],
         [f"The {plain(groups_words(result))}, in {silos_words(result)}."],
-        group_table(result),
+        table_lines(tables.groups(result), document),
         ["#### Metrics"],
         [plain(explain_laws(result))],
         ["### Results"],
         [f"**{mark_of(result).shape} {plain(in_points(result))}**"],
         first_lines(result),
-        *rate_blocks(result),
-        magnitude_table(result),
+        *rate_blocks(result, document),
+        table_lines(tables.magnitudes(result), document),
         [READING_MAGNITUDES],
-        measure_table(result),
+        table_lines(tables.measures(result), document, texts=1),
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import PlanSummary, SiloResult
 from fedparity.documents.fields import group_words
+from fedparity.plots.headline import symbol
 from fedparity.report.sentences.naming import (
     counted_in,
     has_noise,
@@ -15,7 +16,6 @@ from fedparity.report.sentences.naming import (
     joined,
     records_words,
     short,
-    symbol,
 )
 from fedparity.text import amount, counted, number, percent, span, stated
 
