@@ -259,13 +259,13 @@ def _beginning(text: str, width: int) -> str:
 
 
 def left(text: str, width: int) -> str:
-    """Return the text in exactly so many columns, from the left."""
+    """Return the text in exactly ``width`` columns, from the left."""
     fitted = cut(text, width)
     return fitted + " " * (width - width_of(fitted))
 
 
 def right(text: str, width: int) -> str:
-    """Return the text in exactly so many columns, to the right."""
+    """Return the text in exactly ``width`` columns, to the right."""
     fitted = cut(text, width)
     return " " * (width - width_of(fitted)) + fitted
 

@@ -347,14 +347,14 @@ def shade_between(ax: Axes, lines: Sequence[Line], *, across: bool, steps: bool 
     """
     step: Literal["pre"] | None = "pre" if steps else None
     if across:
-        held = np.stack([line.x for line in lines])
+        curves = np.stack([line.x for line in lines])
         ax.fill_betweenx(
-            lines[0].y, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+            lines[0].y, curves.min(axis=0), curves.max(axis=0), color=GRID, linewidth=0, step=step
         )
     else:
-        held = np.stack([line.y for line in lines])
+        curves = np.stack([line.y for line in lines])
         ax.fill_between(
-            lines[0].x, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+            lines[0].x, curves.min(axis=0), curves.max(axis=0), color=GRID, linewidth=0, step=step
         )
 
 

@@ -163,23 +163,23 @@ class _Part:
 
 def _known(result: AuditResult) -> list[_Part]:
     """The two parts, unless only sums over silos were seen, and the whole."""
-    held, found = result.attribution, result.disparity
+    known, found = result.attribution, result.disparity
     parts = []
-    if held.selection is not None and held.within is not None:
+    if known.selection is not None and known.within is not None:
         parts = [
             _Part(
                 "selection",
                 "who is in which silo",
-                held.selection,
-                held.intervals.selection,
+                known.selection,
+                known.intervals.selection,
                 pointer("attribution", "selection"),
                 _SELECTION,
             ),
             _Part(
                 "within silos",
                 "groups differ inside a silo",
-                held.within,
-                held.intervals.within,
+                known.within,
+                known.intervals.within,
                 pointer("attribution", "within"),
                 _WITHIN,
                 "////",
@@ -259,12 +259,12 @@ class _Terms:
 
     @classmethod
     def from_audit(cls, result: AuditResult) -> _Terms | None:
-        held = result.decomposition
-        mix, bar, lower, upper = held.v_mix, held.v_bar, held.lower, held.upper
+        terms = result.decomposition
+        mix, bar, lower, upper = terms.v_mix, terms.v_bar, terms.lower, terms.upper
         if mix is None or bar is None or lower is None or upper is None:
             return None
         value = result.disparity.value
-        return cls(mix, bar, held.remainder, lower, upper, value)
+        return cls(mix, bar, terms.remainder, lower, upper, value)
 
     def bounds(self, units: Units) -> Interval:
         """What the terms prove about the disparity, on the axis."""

@@ -104,8 +104,8 @@ def _draw_cell(
     from matplotlib.patches import Rectangle  # noqa: PLC0415 -- heavy
 
     (position, row), (label, column) = silo, group
-    held = result.silos[position]
-    count = held.n[label]
+    silo_result = result.silos[position]
+    count = silo_result.n[label]
     shade = 0.0 if not count else math.log1p(count) / math.log1p(largest)
     ax.add_artist(
         Rectangle(
@@ -124,7 +124,7 @@ def _draw_cell(
     ax.text(
         column,
         row,
-        _words(held, label),
+        _words(silo_result, label),
         ha="center",
         va="center_baseline",
         fontsize=8,
@@ -152,11 +152,11 @@ def _color(shade: float) -> str:
 def _draw_hidden(ax: Axes, result: AuditResult, rows: SiloRows, group: Group, column: int) -> None:
     """The range of counts of those without a row, where there is room for it."""
     counts = [result.silos[i].n[group] for i in rows.hidden]
-    held = [count for count in counts if count is not None]
-    if rows.gap is None or not held:
+    known = [count for count in counts if count is not None]
+    if rows.gap is None or not known:
         return
     roomy = len(result.groups) <= _MOST_ROOMY
-    ends = f"{amount(min(held))} to {amount(max(held))}" if roomy else "…"
+    ends = f"{amount(min(known))} to {amount(max(known))}" if roomy else "…"
     ax.text(
         column,
         rows.gap,
@@ -192,14 +192,14 @@ class SiloSketchDisplay(Display):
         deep = math.ceil(len(shown) / (_COLUMNS if canvas.width > 5 else 2))
         panel = _NAME + _STRIP * len(result.groups)
         ax = canvas.axes(panel * deep + 0.75)
-        held = _divided(ax, math.ceil(len(shown) / deep))
-        for i, column in enumerate(held):
+        columns = _divided(ax, math.ceil(len(shown) / deep))
+        for i, column in enumerate(columns):
             silos = shown[i * deep : (i + 1) * deep]
             _draw_column(column, result, silos, units, deep=deep, panel=panel)
-        _draw_key(held[0], result)
+        _draw_key(columns[0], result)
         if rows.hidden:
-            _say_hidden(held[-1], len(rows.hidden))
-        return cls(ax_=ax, x_units=units, panels=held)
+            _say_hidden(columns[-1], len(rows.hidden))
+        return cls(ax_=ax, x_units=units, panels=columns)
 
 
 def _divided(ax: Axes, columns: int) -> tuple[Axes, ...]:

@@ -365,9 +365,9 @@ def _draw_bars(ax: Axes, placed: list[float | None], rows: SiloRows, silos: Silo
         )
         ax.add_artist(bar)
         bar.set_clip_on(False)
-    held = [value for i in rows.hidden if (value := placed[i]) is not None]
-    if rows.gap is not None and held:
-        ax.barh(rows.gap, max(held) - min(held), left=min(held), height=0.3, color="#cbd2d9")
+    hidden = [value for i in rows.hidden if (value := placed[i]) is not None]
+    if rows.gap is not None and hidden:
+        ax.barh(rows.gap, max(hidden) - min(hidden), left=min(hidden), height=0.3, color="#cbd2d9")
 
 
 def _say_why(ax: Axes, row: int, silo: SiloResult) -> None:

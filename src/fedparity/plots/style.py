@@ -123,8 +123,8 @@ def score_limits(result: AuditResult, units: Units) -> tuple[float, float]:
 
 def span_from_zero(ax: Axes, places: Iterable[float | None]) -> None:
     """Let a horizontal axis show 0 and these places, with a little room beyond them."""
-    held = [0.0, *(place for place in places if place is not None)]
-    low, high = min(held), max(held)
+    shown = [0.0, *(place for place in places if place is not None)]
+    low, high = min(shown), max(shown)
     if low == high:  # nothing but zeros: any range will do
         high = 1.0
     room = 0.04 * (high - low)

@@ -88,7 +88,7 @@ class Table:
     corner: str
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    told: bool = False
+    is_sentence: bool = False
     """Whether the caption is a sentence about the result."""
 
     @property
@@ -181,7 +181,7 @@ def rates_table(result: AuditResult, place: int) -> Table:
             _row(group_words(each.group), f"{base}/groups/{i}", fields)
             for i, each in enumerate(rates.groups)
         ),
-        told=True,
+        is_sentence=True,
     )
 
 
@@ -262,8 +262,8 @@ def measures(result: AuditResult) -> Table:
         ),
     ]
     for title, name in (("Selection between silos", "selection"), ("Within silos", "within")):
-        base, held = "/attribution", result.attribution
-        if getattr(held, name) is not None and getattr(held.intervals, name) is not None:
+        base, split = "/attribution", result.attribution
+        if getattr(split, name) is not None and getattr(split.intervals, name) is not None:
             rows.append(_measure(title, often, f"{base}/{name}", f"{base}/intervals/{name}"))
     if terms.v_mix is not None:
         rows.append(_measure("V_mix", "mixture discrepancy", "/decomposition/v_mix"))

@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 _ALL = 60
-"""Up to so many silos each has its dot; beyond, dots stand for several."""
+"""Up to this many silos each has its dot; beyond, dots stand for several."""
 _STEP = 0.5
-"""Dots nearer than so many percent become one."""
+"""Dots nearer than this many percent become one."""
 _SMALLEST, _LARGEST = 2.5, 7.0
 """Radii in pixels."""
 _LANES = 0, -11, 11
-"""Dots that would cover each other move up or down by so many pixels."""
+"""Dots that would cover each other move up or down by this many pixels."""
 _PIXELS = 8.0
 """Of one percent of the width, roughly: where dots would cover each other."""
 _FARTHEST = 2.5
-"""Bounds that lie farther out than so many times everything else are cut, with an arrow."""
+"""Bounds that lie farther out than this many times everything else are cut, with an arrow."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,14 +58,14 @@ __all__ = [
 def size(result: AuditResult) -> str:
     """Return what was measured, and how, in one line."""
     plan = result.plan
-    held = f"{plan.levels} levels, {plan.sketch} sketches"
+    sketches = f"{plan.levels} levels, {plan.sketch} sketches"
     if plan.sketch == "counts":
-        held = "counts at every score"
+        sketches = "counts at every score"
     elif plan.sketch == "histogram":
-        held = f"histograms of {plan.levels} bins"
+        sketches = f"histograms of {plan.levels} bins"
     return (
         f"{silos_words(result)}, {len(result.groups)} groups, {records_words(result)}; "
-        f"{held}, {plan.estimator} estimator"
+        f"{sketches}, {plan.estimator} estimator"
     )
 
 
@@ -295,10 +295,10 @@ def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
         whole = shown.found.corrected
         many = sum(_alone(result, silo) >= whole for silo in alone)
         what = f"as much as all silos together ({number(whole)}{shown.in_points})"
-        return f"{_so_many(many, len(alone))} alone show{_s(many)} {what}."
+        return f"{_count_of(many, len(alone))} alone show{_s(many)} {what}."
     many = len(above_alone(result))
     return (
-        f"{_so_many(many, len(alone))} alone show{_s(many)} more than the review level of "
+        f"{_count_of(many, len(alone))} alone show{_s(many)} more than the review level of "
         f"{level_words(result)}."
     )
 
@@ -322,7 +322,7 @@ def _others(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     return f"{counted(others, 'silo')} {have} fewer than two groups to compare."
 
 
-def _so_many(count: int, of: int) -> str:
+def _count_of(count: int, of: int) -> str:
     if count == 0:
         return "No silo"
     return f"All {of:,} silos" if count == of and of > 1 else f"{count:,} of {counted(of, 'silo')}"
