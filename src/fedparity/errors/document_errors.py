@@ -282,13 +282,6 @@ class OutputError(InputError):
             fix="check that the folder exists and that this account may write to it.",
         )
 
-    @classmethod
-    def unknown_report(cls, name: str, endings: Iterable[str]) -> OutputError:
-        return cls(
-            f"the format of the report {name} is not known by its ending.",
-            fix=f"choose a name that ends in {', '.join(endings)}.",
-        )
-
 
 class KeyFileError(InputError):
     """A file that does not hold a private key to sign with."""

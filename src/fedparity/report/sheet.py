@@ -14,13 +14,13 @@ from typing import Any, Final, NoReturn
 
 from fedparity.auditing.result import AuditResult
 from fedparity.errors.extras import check_pdf, weasyprint
+from fedparity.report import tables
 from fedparity.report.sentences.answers import (
-    READING_SILOS,
     how_certain,
     how_large,
     in_points,
     points_range,
-    rates_heading,
+    reading_silos,
     seen_alone,
     size,
     summed_silos,
@@ -32,11 +32,10 @@ from fedparity.report.sentences.caveats import (
     reproduce_command,
     what_weakens,
 )
-from fedparity.report.sentences.naming import counted_in, groups_words, short
+from fedparity.report.sentences.naming import groups_words, short
 from fedparity.report.sentences.origins import why
-from fedparity.report.tables import all_rates, group_rows, rate_heads, rate_rows, silo_rows
 from fedparity.report.verdicts import mark_of, verdict_line
-from fedparity.text import counted, percent
+from fedparity.text import counted
 
 __all__ = [
     "Room",
@@ -153,22 +152,26 @@ def _verdicts(result: AuditResult) -> str:
 
 def _groups(result: AuditResult) -> str:
     """The groups; with their rates, a table for each threshold."""
-    if not all_rates(result):
-        heads = ["group", counted_in(result), "share", "mean score"]
-        return _table("Groups", heads, group_rows(result)[:_GROUPS])
-    tables = []
-    for rates in all_rates(result)[:_THRESHOLDS]:
-        group, *heads = rate_heads(result)
-        rows = zip(group_rows(result), rate_rows(rates), strict=True)
-        both = [[name, n, mean, *numbers] for (name, n, _, mean), (_, *numbers) in rows]
-        columns = [group, counted_in(result), "mean score", *heads]
-        tables.append(_table(rates_heading(rates), columns, both[:_GROUPS]))
-    return "".join(tables) + _more(result)
+    groups, rates = tables.groups(result), tables.all_rates(result)[:_THRESHOLDS]
+    document = result.to_dict()
+    if not rates:
+        return _table("Groups", groups.heads, groups.texts(document)[:_GROUPS])
+    shown = []
+    for table in (tables.rates_table(result, place) for place in range(len(rates))):
+        both = zip(
+            [groups.heads, *groups.texts(document)],
+            [table.heads, *table.texts(document)],
+            strict=True,
+        )
+        heads, *rows = [[name, n, mean, *cells] for (name, n, _, mean), (_, *cells) in both]
+        shown.append(_table(table.caption, heads, rows[:_GROUPS]))
+    return "".join(shown) + _more(result)
 
 
 def _more(result: AuditResult) -> str:
     """What of the rates has no room on a sheet."""
-    groups, rates = len(result.groups) - _GROUPS, len(all_rates(result)) - _THRESHOLDS
+    groups = len(result.groups) - _GROUPS
+    rates = len(tables.all_rates(result)) - _THRESHOLDS
     left = [
         *([counted(groups, "more group")] if groups > 0 else []),
         *([counted(rates, "more threshold")] if rates > 0 else []),
@@ -230,13 +233,13 @@ def _cut(sentences: tuple[str, ...], most: int) -> tuple[str, ...]:
 def _silos(result: AuditResult, most: int) -> str:
     if summed := summed_silos(result):
         return _section("Silos", f"<p>{escape(summed)}</p>")
-    heading = ("silo", counted_in(result), "alone", f"{percent(result.confidence)} interval")
-    rows = [row[:-1] for row in silo_rows(result, most)]
-    cut = len(result.silos) > len(rows)
-    caption = f"The {len(rows)} silos of largest influence" if cut else "Silos"
-    more = f"{len(result.silos) - len(rows):,} more are in the JSON. " if cut else ""
-    table = _table(caption, (*heading, "influence"), rows)
-    return f"{table}<figcaption>{more}{escape(READING_SILOS)}</figcaption>"
+    table, left = tables.silos(result, most), len(result.silos) - most
+    rows = (row[:-1] for row in table.texts(result.to_dict()))  # without the notes
+    more = f"{left:,} more are in the JSON. " if left > 0 else ""
+    return (
+        f"{_table(table.caption, table.heads[:-1], rows)}"
+        f"<figcaption>{more}{escape(reading_silos(result))}</figcaption>"
+    )
 
 
 def _head(name: str, *, number: bool) -> str:

@@ -10,7 +10,6 @@ from fedparity.text import amount
 
 __all__ = [
     "counted_in",
-    "group_words",
     "groups_words",
     "has_noise",
     "is_summed",
@@ -19,18 +18,12 @@ __all__ = [
     "records_words",
     "short",
     "silos_words",
-    "symbol",
 ]
 
 _LONGEST = 60
 """Characters of a name inside a sentence; tables show it in full."""
 _NAMED = 5
 _GROUPS_NAMED = 3
-
-
-def symbol(letter: str, result: AuditResult) -> str:
-    """Return a measure's symbol with its order: ``G₂``."""
-    return letter + "₁₂"[result.plan.order - 1]
 
 
 def short(name: str) -> str:
