@@ -168,8 +168,7 @@ class _SketchResampler:
         self.move_of = federation.group_of[cells] * _ROUNDED_LEVELS + (
             level * _ROUNDED_LEVELS
         ).astype(np.int64)
-        reach = float(np.ptp(federation.values)) + 4 * self.error
-        self.apart = cells * reach  # so far that the values of a cell end before those of the next
+        self.cells = cells
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
         finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
@@ -255,6 +254,10 @@ class _SketchResampler:
         variance = np.maximum(variance, 0.0)
         within = np.add.reduceat(variance, self.layout.starts, axis=1) / self.layout.levels
         within[:, np.isnan(self.federation.mean_squares)] = np.nan
+        step = 2 * self.federation.mean_square_errors
+        np.divide(within, step, out=within, where=step > 0)
+        np.rint(within, out=within, where=step > 0)
+        np.multiply(within, step, out=within, where=step > 0)
         return self._rounded(means, random), within
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
@@ -268,7 +271,8 @@ class _SketchResampler:
         groups = len(self.federation.groups)
         moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
         moved = values + moves[:, self.move_of]
-        apart = self.apart
+        # So far apart that the values of a cell end before those of the next, also of a heavy tail.
+        apart = self.cells * (float(np.ptp(moved)) + self.error)
         moved += apart
         np.maximum.accumulate(moved, axis=1, out=moved)
         moved -= apart
