@@ -13,14 +13,13 @@ from fedparity.documents.fields import typed_label
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.federated.estimate import pairs
 from fedparity.federated.federation import Federation
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode, mode_of
 from fedparity.modes.sketch_audit import (
     measured_groups,
-    parts_by_silo,
     read_messages,
     silos_missing,
     unreleased_groups,
@@ -73,11 +72,9 @@ def measure_noisy(
         unreleased=unreleased,
         federation=bounded,
         known=bounded,
-        method=found.method,
-        pairs=pairs(found.federation, found.method),
+        measures=found.measures,
         assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         guarantee=mode.guarantee(),
-        **parts_by_silo(found.federation, found.method),
     )
 
 
@@ -141,10 +138,8 @@ class MeasuredHistograms:
     """What histograms with known noise tell, be they of single silos or of all together."""
 
     histograms: NoisyHistograms
-    federation: Federation
-    """The laws, as measures read them."""
-    method: Method
-    """Exact where bins are points, else as the plan says."""
+    measures: Measures
+    """Exact where bins are points, else by the plan's estimator."""
     assessment: Assessment
 
     @classmethod
@@ -163,6 +158,7 @@ class MeasuredHistograms:
             levels=LEVELS,
             trim=plan.trim,
         )
+        measures = Measures(federation, method)
         assessment = assess_noisy(
             histograms,
             federation,
@@ -170,9 +166,10 @@ class MeasuredHistograms:
             score_range=plan.score_range,
             unseen=missing.of(federation.groups),
             unseen_total=missing.total,
+            measures=measures,
             **options.assessment(),
         )
-        return cls(histograms, federation, method, assessment)
+        return cls(histograms, measures, assessment)
 
     def bounded(self, plan: Plan, options: AuditOptions) -> Federation:
         """Return the laws with what noise and bins may have moved, at the confidence stated."""

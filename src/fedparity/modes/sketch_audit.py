@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from fedparity.documents.fields import typed_label
 from fedparity.documents.files import Path
@@ -13,20 +12,17 @@ from fedparity.documents.message_checks import check_messages
 from fedparity.documents.plan import Plan
 from fedparity.errors import FederationError, GroupError, SecureMessageError
 from fedparity.errors.base import listed
-from fedparity.federated.attribution import attribute
-from fedparity.federated.decomposition import decompose
-from fedparity.federated.estimate import pairs
 from fedparity.federated.federation import Federation
-from fedparity.federated.influence import SiloInfluence, influences
-from fedparity.federated.local_audits import local_audits
+from fedparity.federated.influence import SiloInfluence
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
+from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.mode import (
     AuditOptions,
     Measured,
     MissingRecords,
     Mode,
-    Progress,
     UnreleasedGroup,
 )
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -38,7 +34,6 @@ __all__ = [
     "find_missing",
     "measure_sketches",
     "measured_groups",
-    "parts_by_silo",
     "read_messages",
     "silos_missing",
     "unreleased_groups",
@@ -60,7 +55,7 @@ def measure_sketches(
         cells, groups=measured_groups(plan, unreleased), score_range=plan.score_range
     )
     method = Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim)
-    parts = parts_by_silo(federation, method)
+    measures = Measures(federation, method)
     return Measured(
         silos=tuple(message.silo for message in sketches),
         messages=sketches,
@@ -68,30 +63,19 @@ def measure_sketches(
         unreleased=unreleased,
         federation=federation,
         known=federation,
-        method=method,
-        pairs=pairs(federation, method),
+        measures=measures,
         assessment=assess(
             federation,
             method,
             score_range=plan.score_range,
             unseen=missing.of(federation.groups),
             unseen_total=missing.total,
-            local=_most_influential(parts["influences"]),
+            local=_most_influential(measures.influences),
+            measures=measures,
             **options.assessment(),
         ),
         guarantee=mode.guarantee(),
-        **parts,
     )
-
-
-def parts_by_silo(federation: Federation, method: Method) -> dict[str, Any]:
-    """Return what the disparity comes from, by silo: known where silos are seen one by one."""
-    return {
-        "influences": influences(federation, method),
-        "terms": decompose(federation, method),
-        "attribution": attribute(federation, method),
-        "local": local_audits(federation, method),
-    }
 
 
 def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
@@ -100,7 +84,7 @@ def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
 
 
 def read_messages(
-    plan: Plan, messages: Iterable[SiloSketch | Path], progress: Progress | None
+    plan: Plan, messages: Iterable[SiloSketch | Path], progress: LabeledProgress | None
 ) -> list[SiloSketch]:
     """Return checked messages in the order of their silos, those given by their paths read.
 

@@ -21,7 +21,6 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.errors import GroupError, SecureMessageError
 from fedparity.errors.base import listed
-from fedparity.federated.estimate import pairs
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
 from fedparity.modes.histogram_audit import MeasuredHistograms, most_withheld, noise_warnings
@@ -82,8 +81,7 @@ def measure_sum(
         unreleased=summed.unreleased,
         federation=bounded,
         known=known,
-        method=found.method,
-        pairs=pairs(found.federation, found.method),
+        measures=found.measures,
         assessment=_of_the_sum(plan, summed, found.assessment),
         guarantee=_guarantee(mode, opened),
         warnings=_warnings(plan, opened, summed),
