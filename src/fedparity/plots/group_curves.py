@@ -45,12 +45,6 @@ __all__ = [
     "shade_between",
 ]
 
-# Where the names of increasing curves can stand beside them, without touching a curve.
-#
-# Increasing curves leave two corners free, above on the left and below on the right. A name stands
-# in one of them, where there is room for it, and a thin line leads from it to its curve: across where
-# the curves are steep, up or down where they are flat.
-
 FloatArray = npt.NDArray[np.float64]
 Curve = tuple[FloatArray, FloatArray]
 Point = tuple[float, float]
@@ -93,6 +87,10 @@ def free_spots(
     curves: Sequence[Curve], widths: Sequence[float], *, steep: bool
 ) -> tuple[Spot, ...] | None:
     """Return a spot for the name of each curve, or None if they do not all fit.
+
+    Increasing curves leave two corners free, above on the left and below on the right. A name stands
+    in one of them, where there is room for it, and a thin line leads from it to its curve: across
+    where the curves are steep, up or down where they are flat.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import Literal
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import Estimate, SiloResult
 
-__all__ = ["Headline", "headline_of", "symbol"]
+__all__ = ["Headline", "has_noise", "headline_of", "symbol"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,3 +100,8 @@ def headline_of(result: AuditResult) -> Headline:
 def symbol(letter: str, result: AuditResult) -> str:
     """Return a measure's symbol with its order: ``G₂``."""
     return letter + "₁₂"[result.plan.order - 1]
+
+
+def has_noise(result: AuditResult) -> bool:
+    """Return whether noise was added for differential privacy."""
+    return "dp" in str(result.guarantee.get("mode"))

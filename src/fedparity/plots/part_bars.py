@@ -1,4 +1,4 @@
-"""The terms of the disparity as steps: V_mix, V_bar, the interaction R, and what they add up to."""
+"""Bars of what adds up to the disparity: selection and within silos; V_mix, V_bar and R."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The groups inside each silo, from the quantiles it released: small multiples."""
+"""The groups inside each silo: their counts, and the quantiles that the silo released."""
 
 from __future__ import annotations
 

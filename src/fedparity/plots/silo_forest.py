@@ -1,4 +1,4 @@
-"""What each silo would see alone, against all silos together."""
+"""Silos one below the other: what each would see alone, and what each adds to the disparity."""
 
 from __future__ import annotations
 
@@ -319,8 +319,6 @@ def _draw_hidden(ax: Axes, rows: SiloRows, hidden: Sequence[float | None], units
     )
 
 
-Silos = tuple[SiloResult, ...]
-
 _RAISES, _LOWERS = "#00558c", "#c58500"
 
 
@@ -346,7 +344,9 @@ class InfluenceDisplay(Display):
         return cls(ax_=ax, x_units=units)
 
 
-def _draw_bars(ax: Axes, placed: list[float | None], rows: SiloRows, silos: Silos) -> None:
+def _draw_bars(
+    ax: Axes, placed: list[float | None], rows: SiloRows, silos: Sequence[SiloResult]
+) -> None:
     from matplotlib.patches import Rectangle  # noqa: PLC0415 -- heavy
 
     for position, row in rows.places.items():

@@ -142,16 +142,14 @@ def amount(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else number(value)
 
 
-# Powers of ten taken out of an axis, so that its numbers are short and can be drawn at all.
-#
-# Matplotlib does not draw ranges near the ends of the floats: at 1e-300 an axis collapses.
-
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
 class Units:
-    """An axis in units of a power of ten.
+    """An axis in units of a power of ten, so that its numbers are short and can be drawn at all.
+
+    Matplotlib does not draw ranges near the ends of the floats: at 1e-300 an axis collapses.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from fedparity.auditing.result import AuditResult
 from fedparity.laws.bounds import Interval
-from fedparity.plots.headline import Headline, headline_of
+from fedparity.plots.headline import Headline, has_noise, headline_of
 from fedparity.plots.part_bars import BarRow, name_bars, write_beside
 from fedparity.plots.silo_forest import Reference, level_line, name_above
 from fedparity.plots.style import (
@@ -69,10 +69,9 @@ class UncertaintyDisplay(Display):
 
 
 def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
-    noisy = "dp" in str(result.guarantee.get("mode"))
     found = headline.found
     often = f"{100 * result.confidence:.3g} % interval"
-    sketches = "noise and bins" if noisy else "sketches"
+    sketches = "noise and bins" if has_noise(result) else "sketches"
     names = (
         ("interval", often, "of the population", found.interval),
         ("combined", "combined", f"and all errors of {sketches}", found.combined),

@@ -1,4 +1,4 @@
-"""What stands on the sheet, as HTML."""
+"""The report as a PDF of one page: its figures, its HTML, and as much as fits."""
 
 from __future__ import annotations
 
@@ -125,7 +125,10 @@ def sheet_html(
     result: AuditResult, figures: Iterable[SheetFigure], *, style: str, room: Room
 ) -> str:
     """Return the page that becomes the sheet."""
-    wide, *pair = (_figure(each) for each in figures)
+    wide, *pair = (
+        f"<figure>{each.svg}<figcaption>{escape(each.caption)}</figcaption></figure>"
+        for each in figures
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(short(result.plan.title))}: {escape(verdict_line(result))}</title>"
@@ -181,20 +184,20 @@ def _more(result: AuditResult) -> str:
 
 def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table whose first column is a name, and all others numbers."""
-    head = "".join(_head(name, number=i > 0) for i, name in enumerate(heads))
+    number = ' class="number"'
+    head = "".join(
+        f'<th scope="col"{number if place else ""}>{escape(name)}</th>'
+        for place, name in enumerate(heads)
+    )
     body = "".join(
-        f"<tr><td>{escape(short(name))}</td>{''.join(map(_number, numbers))}</tr>"
+        f"<tr><td>{escape(short(name))}</td>"
+        f"{''.join(f'<td{number}>{escape(text)}</td>' for text in numbers)}</tr>"
         for name, *numbers in rows
     )
     return (
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
-
-
-def _figure(figure: SheetFigure) -> str:
-    caption = escape(figure.caption)
-    return f"<figure>{figure.svg}<figcaption>{caption}</figcaption></figure>"
 
 
 def _answers(result: AuditResult, most: int) -> str:
@@ -242,15 +245,6 @@ def _silos(result: AuditResult, most: int) -> str:
     )
 
 
-def _head(name: str, *, number: bool) -> str:
-    kind = ' class="number"' if number else ""
-    return f'<th scope="col"{kind}>{escape(name)}</th>'
-
-
-def _number(text: str) -> str:
-    return f'<td class="number">{escape(text)}</td>'
-
-
 def _footer(result: AuditResult) -> str:
     signed = "not signed"
     if result.signature is not None:
@@ -289,7 +283,8 @@ def pdf_report(result: AuditResult) -> bytes:
     pages = (sheet_html(result, figures, style=style, room=room) for room in _ROOMS)
     digest = hashlib.sha256(result.to_json().encode()).digest()
     with _quiet(), _without_clock():
-        document = next(filter(_is_one_page, map(_rendered, pages)))
+        documents = map(_rendered, pages)
+        document = next(each for each in documents if len(each.pages) == 1)
         data: bytes = document.write_pdf(pdf_identifier=digest[:16], pdf_tags=True)
     return data
 
@@ -323,10 +318,6 @@ def _without_clock() -> Iterator[None]:
 
 def _is_news(record: logging.LogRecord) -> bool:
     return ".notdef" not in str(record.msg)
-
-
-def _is_one_page(document: Any) -> bool:  # noqa: ANN401
-    return len(document.pages) == 1
 
 
 def _refuse(url: str, *_: object, **__: object) -> NoReturn:

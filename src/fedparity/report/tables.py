@@ -21,7 +21,6 @@ from fedparity.text import NOTHING, amount, percent, pointer, written
 
 __all__ = [
     "READING_MAGNITUDES",
-    "SHOWN_LEVELS",
     "Cell",
     "Column",
     "Row",
@@ -50,7 +49,7 @@ READING_MAGNITUDES = (
     "An interval is of the population; the other ranges are of the raw data, whatever they are, "
     "noise included. The first two values are without what noise adds on average."
 )
-SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
+_SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
 """Of the curves; those of the silos' quantiles are the same."""
 
 
@@ -312,7 +311,7 @@ def pairs(result: AuditResult) -> Table:
 def curves(result: AuditResult) -> Table:
     """Return the scores of the groups and of their center at a few ranks."""
     levels = result.curves.levels
-    places = [min(range(len(levels)), key=lambda i: abs(levels[i] - u)) for u in SHOWN_LEVELS]
+    places = [min(range(len(levels)), key=lambda i: abs(levels[i] - u)) for u in _SHOWN_LEVELS]
     fields = {str(place): "number" for place in places}
     center = "barycenter" if result.plan.order == 2 else "median center"
     return Table(
@@ -336,14 +335,14 @@ def silo_quantiles(result: AuditResult, silos: Iterable[int]) -> Table:
         for each in result.groups:  # in reporting order, which a mapping read from JSON has not
             if result.silos[index].quantiles[each.group] is not None:
                 path = pointer("silos", index, "quantiles", group_key(each.group))
-                cells = tuple(Cell(f"{path}/{i}") for i in range(len(SHOWN_LEVELS)))
+                cells = tuple(Cell(f"{path}/{i}") for i in range(len(_SHOWN_LEVELS)))
                 title = f"{result.silos[index].silo}, {group_words(each.group)}"
                 rows.append(Row(title=title, cells=cells, path=path))
     return Table(
         caption="Scores at the same rank, by silo and group",
         corner="silo and group",
         columns=tuple(
-            Column(f"rank {percent(level)}", f"/{i}") for i, level in enumerate(SHOWN_LEVELS)
+            Column(f"rank {percent(level)}", f"/{i}") for i, level in enumerate(_SHOWN_LEVELS)
         ),
         rows=tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""The next answers: what was measured, how large it is, how certain that is."""
+"""The answers: what was measured, how large and how certain it is, who would have seen it alone."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import SiloResult, TailResult, ThresholdResult
 from fedparity.documents.fields import group_words
 from fedparity.laws.bounds import Interval
-from fedparity.plots.headline import headline_of, symbol
+from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.caveats import is_complete, set_aside_words
 from fedparity.report.sentences.naming import (
-    has_noise,
     is_summed,
     joined,
     records_words,

@@ -1,4 +1,4 @@
-"""What is missing from an audit, and what else a reader must keep in mind."""
+"""What is missing from an audit, what its numbers mean, and what left the silos."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, Final
 from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_parts import PlanSummary, SiloResult
 from fedparity.documents.fields import group_words
-from fedparity.plots.headline import symbol
+from fedparity.plots.headline import has_noise, symbol
 from fedparity.report.sentences.naming import (
     counted_in,
-    has_noise,
     is_summed,
     joined,
     records_words,

@@ -11,7 +11,6 @@ from fedparity.text import amount
 __all__ = [
     "counted_in",
     "groups_words",
-    "has_noise",
     "is_summed",
     "is_weighted",
     "joined",
@@ -58,11 +57,6 @@ def groups_words(result: AuditResult) -> str:
     names = [group_words(each.group) for each in result.groups]
     most = _GROUPS_NAMED if len(names) <= _GROUPS_NAMED else 2
     return f"groups {joined(names, most)}"
-
-
-def has_noise(result: AuditResult) -> bool:
-    """Return whether noise was added for differential privacy."""
-    return "dp" in str(result.guarantee.get("mode"))
 
 
 def is_summed(result: AuditResult) -> bool:
