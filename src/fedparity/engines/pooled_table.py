@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults
-from fedparity.tables.columns import Block, BoolArray, Column, Labels, Numbers
+from fedparity.tables.columns import Block, BoolArray, Column, Numbers
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
@@ -75,7 +76,7 @@ class _Picked:
     def labels(self, name: str) -> Labels:
         """Return the labels of the rows."""
         every = self.column.labels(name)
-        return Labels(every.codes[self.keep], every.texts)
+        return Labels(every.codes[self.keep], every.distinct)
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series."""

@@ -183,27 +183,6 @@ class GroupError(InputError):
         )
 
     @classmethod
-    def missing_labels(cls, count: int, total: int) -> GroupError:
-        return cls(
-            f"every record needs a group, but {count} of {total} labels are missing.",
-            fix="give those records a label of their own, such as 'unknown', or drop them.",
-        )
-
-    @classmethod
-    def labels_needed(cls) -> GroupError:
-        return cls(
-            "raw scores were given without their groups.",
-            fix="pass sensitive_features=, one label per score, or a mapping of laws and weights.",
-        )
-
-    @classmethod
-    def weights_needed(cls) -> GroupError:
-        return cls(
-            "laws were given without the shares of their groups.",
-            fix="pass Weights as the second argument, for example Weights.from_counts(counts).",
-        )
-
-    @classmethod
     def empty(cls, group: object) -> GroupError:
         return cls(
             f"group {group!r} has no record in any silo.",

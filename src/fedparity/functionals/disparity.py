@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import overload
 
+import numpy as np
 import numpy.typing as npt
 
 from fedparity.functionals.dispersion import around_center
@@ -17,6 +19,9 @@ from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.laws.weights import Weights
 
 __all__ = ["disparity", "spread"]
+
+_BLOCK = 1 << 13
+"""Columns of a table whose dispersion is computed at once, at least."""
 
 
 @overload
@@ -102,5 +107,9 @@ def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
     widths, values = table
     if not shares.all():  # a group without share plays no part, not even in rounding
         values, shares = values[shares > 0], shares[shares > 0]
-    value = weighted_sum(around_center(values, shares[:, None], order), widths)
+    dispersion = np.empty(widths.size)
+    edges = np.linspace(0, widths.size, max(2, widths.size // _BLOCK + 1)).astype(np.int64)
+    for start, stop in pairwise(edges.tolist()):  # fresh memory for all columns would cost more
+        dispersion[start:stop] = around_center(values[:, start:stop], shares[:, None], order)
+    value = weighted_sum(dispersion, widths)
     return checked_power(value, values, widths, "the disparity")

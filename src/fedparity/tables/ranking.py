@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.label_codes import intersect
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.records import Faults
 from fedparity.sketches.selection.moments import Asked, Moments
@@ -20,7 +21,6 @@ from fedparity.sketches.selection.resolve import BinMeans
 from fedparity.sketches.selection.select import AskedPlace, Census, Selected, where_met
 from fedparity.sketches.selection.stages import RankTargets
 from fedparity.tables.columns import Column
-from fedparity.tables.groups import intersect
 
 if TYPE_CHECKING:
     from fedparity.tables.reader import TableRecords

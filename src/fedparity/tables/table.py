@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.extras import polars, pyarrow
-from fedparity.tables.column_types import ArrowColumn, as_column
+from fedparity.laws.label_codes import check_aligned
+from fedparity.tables.column_types import ArrowColumn, PandasColumn, as_column
 from fedparity.tables.columns import BLOCK_ROWS, Block, BoolArray, Column
 
 if TYPE_CHECKING:
@@ -235,12 +236,17 @@ def blocks_of(columns: Mapping[str, Column]) -> Iterator[BlockTask]:
     ------
     TableError
         If the columns do not have the same length.
+    ScoreError
+        If they are pandas columns with different indexes.
     """
     first = next(iter(columns))
     length = len(columns[first])
     for name, column in columns.items():
         if len(column) != length:
             raise TableError.lengths_differ(name, len(column), first, length)
+    check_aligned(
+        {f"column {n!r}": c.values for n, c in columns.items() if isinstance(c, PandasColumn)}
+    )
     for start in range(0, length, BLOCK_ROWS):
         yield _Slice(columns, start, min(start + BLOCK_ROWS, length))
 
