@@ -28,8 +28,6 @@ __all__ = [
     "DaskTable",
     "IbisTable",
     "frame_table",
-    "is_dask_frame",
-    "is_ibis_table",
     "polars_blocks",
 ]
 
@@ -118,12 +116,6 @@ def _polars_batches(query: pl.LazyFrame, names: Sequence[str]) -> Iterator[Block
         raise TableError.failed("the polars query") from None
 
 
-def is_dask_frame(data: object) -> bool:
-    """Return whether this is a Dask frame, without importing Dask."""
-    kind = type(data)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask")
-
-
 class DaskTable:
     """Partitions that are computed one by one, and again for every scan."""
 
@@ -162,11 +154,6 @@ class _Partition:
             raise TableError.failed("a partition of the Dask frame") from None
         columns = {name: PandasColumn(frame.iloc[:, at]) for name, at in self.places.items()}
         return Block(len(frame), columns)
-
-
-def is_ibis_table(data: object) -> bool:
-    """Return whether this is a table of Ibis, without importing Ibis."""
-    return type(data).__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches")
 
 
 class IbisTable:

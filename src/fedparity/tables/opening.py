@@ -16,12 +16,9 @@ import numpy as np
 from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
 from fedparity.errors.table_errors import shortened
 from fedparity.laws.labels import Group
-from fedparity.tables.frames import DaskTable, IbisTable, frame_table, is_dask_frame, is_ibis_table
+from fedparity.tables.databases import DatabaseTable, is_address
 from fedparity.tables.groups import Discovery, Listing, Scheme
 from fedparity.tables.reader import Missing, Roles, TableRecords
-from fedparity.tables.spark.spark_table import SparkTable, is_spark_frame
-from fedparity.tables.sql.addresses import is_address
-from fedparity.tables.sql.database_table import DatabaseTable
 from fedparity.tables.table import (
     BatchesTable,
     BlockTask,
@@ -35,6 +32,7 @@ from fedparity.tables.table import (
 
 __all__ = [
     "UnionTable",
+    "is_spark_frame",
     "open_records",
     "open_table",
     "path_table",
@@ -255,7 +253,11 @@ def open_table(data: object) -> Table:
         return path_table(data)
     if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
         raise TableError.unsupported("an open file")
-    table = _plain_table(data) or _query_table(data) or frame_table(data)
+    table = _plain_table(data) or _query_table(data)
+    if table is None:
+        from fedparity.tables.frames import frame_table  # noqa: PLC0415 -- not for files
+
+        table = frame_table(data)
     if table is None and hasattr(data, "__arrow_c_stream__"):
         table = stream_table(data)
     if table is None and isinstance(data, Iterator):
@@ -277,12 +279,32 @@ def _plain_table(data: object) -> Table | None:
 
 
 def _query_table(data: object) -> Table | None:
-    """The table of what runs when it is read; before narwhals, which would collect it whole."""
-    if is_dask_frame(data):
-        return DaskTable(data)
+    """The table of what runs when it is read; before narwhals, which would collect it whole.
+
+    Objects of Spark, Dask and Ibis are recognized by name, so that none of them is imported.
+    """
     if is_spark_frame(data):
+        from fedparity.tables.spark.spark_table import SparkTable  # noqa: PLC0415 -- optional
+
         return SparkTable(data)
-    return IbisTable(data) if is_ibis_table(data) else None
+    kind = type(data)
+    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask"):
+        from fedparity.tables.frames import DaskTable  # noqa: PLC0415 -- optional
+
+        return DaskTable(data)
+    if kind.__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches"):
+        from fedparity.tables.frames import IbisTable  # noqa: PLC0415 -- optional
+
+        return IbisTable(data)
+    return None
+
+
+def is_spark_frame(data: object) -> bool:
+    """Return whether this is a PySpark frame, without importing PySpark."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+        for kind in type(data).__mro__
+    )
 
 
 def _named(name: str | None, role: str, table: Table) -> str:

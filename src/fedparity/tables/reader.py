@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.columns import Block, BoolArray, Numbers
 from fedparity.tables.groups import Listing, Scheme, encode
-from fedparity.tables.ranking import RanksTable, TableRanks
 from fedparity.tables.table import BlockTask, Condition, MemoryTable, Selection, Table
+
+if TYPE_CHECKING:
+    from fedparity.tables.ranking import RanksTable, TableRanks
 
 __all__ = ["Missing", "RankingTable", "Roles", "TableRecords"]
 
@@ -126,7 +128,11 @@ class TableRecords:
         if not isinstance(self.table, RankingTable):
             return None
         table = self.table.ranks(self.roles, asked)
-        return None if table is None else TableRanks(self, table, asked)
+        if table is None:
+            return None
+        from fedparity.tables.ranking import TableRanks  # noqa: PLC0415 -- databases and Spark only
+
+        return TableRanks(self, table, asked)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""

@@ -6,11 +6,10 @@ from tests.contracts.table_sources import table_rows
 
 import fedparity as fp
 from fedparity.errors import DatabaseNameError, DatabaseUnreachableError, MissingExtraError
-from fedparity.tables.opening import open_table
+from fedparity.tables.databases import Address
+from fedparity.tables.opening import is_spark_frame, open_table
 from fedparity.tables.spark import spark_table as sessions
 from fedparity.tables.spark.spark_sql import telling
-from fedparity.tables.spark.spark_table import is_spark_frame
-from fedparity.tables.sql.addresses import Address
 
 
 def here(**what):

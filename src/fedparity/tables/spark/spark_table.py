@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from fedparity.errors import DatabaseError, DatabaseNameError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
 from fedparity.sketches.selection.moments import Asked
+from fedparity.tables.databases import Address
 from fedparity.tables.ranking import RanksTable
 from fedparity.tables.spark.spark_ranks import SparkRanks
 from fedparity.tables.spark.spark_sql import PLACE, name_of, spark_condition, telling
-from fedparity.tables.sql.addresses import Address
 from fedparity.tables.sql.sessions import CHUNK_ROWS, row_blocks
 from fedparity.tables.sql.statements import Relation
 from fedparity.tables.table import BlockTask, Condition, Selection, require_columns
@@ -28,21 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SparkTable",
-    "is_spark_frame",
     "open_spark",
 ]
 
 _SCORES = frozenset(("boolean", "byte", "short", "integer", "long", "float", "double", "decimal"))
 _LABELS = _SCORES | {"string", "char", "varchar"}
 _TEXTS = frozenset(("string", "char", "varchar"))
-
-
-def is_spark_frame(data: object) -> bool:
-    """Return whether this is a PySpark frame, without importing PySpark."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
-        for kind in type(data).__mro__
-    )
 
 
 class SparkTable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fedparity.errors import DatabaseError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
 from fedparity.tables.columns import BLOCK_ROWS
-from fedparity.tables.sql.addresses import Address
+from fedparity.tables.databases import Address
 from fedparity.tables.sql.sessions import CHUNK_ROWS, ColumnTypes, Session, row_blocks, telling
 from fedparity.tables.sql.statements import (
     DUCKDB,
