@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import chain
 
-from fedparity.cli.secure_commands import unprotected
 from fedparity.documents.fields import group_words
 from fedparity.documents.plan import Plan
 from fedparity.documents.privacy_terms import PrivacyTerms
@@ -47,6 +46,8 @@ def privacy_held_back(plan: Plan) -> list[str]:
         return []
     sentences = []
     if terms.secure:
+        from fedparity.cli.secure_commands import unprotected  # noqa: PLC0415 -- secure sums only
+
         sentences.append(
             f"its own histogram: the auditor sees sums over silos, opened by {terms.threshold} of "
             f"{counted(len(plan.silos or ()), 'silo')}. {unprotected(plan).rstrip('.')};"

@@ -23,7 +23,6 @@ from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.passes import KernelName, Progress, available_threads, deal
 from fedparity.sketches.selection.select import Census, MayRank, Selected, select
-from fedparity.sketches.streaming import StreamSketch
 
 __all__ = [
     "Effort",
@@ -141,6 +140,8 @@ def _in_one_pass(
     score_range: tuple[float, float] | None,
     effort: Effort,
 ) -> Measured:
+    from fedparity.sketches.streaming import StreamSketch  # noqa: PLC0415 -- read once only
+
     stream = StreamSketch(
         groups=records.groups,
         asked=asked,
