@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PooledTable",
-    "picked",
+    "filtered",
     "read_pooled",
 ]
 
 
-def picked(block: Block, keep: BoolArray) -> Block:
+def filtered(block: Block, keep: BoolArray) -> Block:
     """Return the rows of a block that are kept; nothing is read yet.
 
     Examples
     --------
     >>> from fedparity.tables.column_types import NumpyColumn
     >>> block = Block(3, {"z": NumpyColumn(np.array([0.1, 0.2, 0.3]))})
-    >>> picked(block, np.array([True, False, True])).columns["z"].numbers("z").values
+    >>> filtered(block, np.array([True, False, True])).columns["z"].numbers("z").values
     array([0.1, 0.3])
     """
     if keep.all():
         return block
-    columns = {name: _Picked(column, keep) for name, column in block.columns.items()}
+    columns = {name: _FilteredColumn(column, keep) for name, column in block.columns.items()}
     return Block(int(np.count_nonzero(keep)), columns)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Picked:
+class _FilteredColumn:
     """Some rows of a column."""
 
     column: Column
@@ -55,11 +55,11 @@ class _Picked:
     def __len__(self) -> int:
         return int(np.count_nonzero(self.keep))
 
-    def rows(self, start: int, stop: int) -> _Picked:
+    def rows(self, start: int, stop: int) -> _FilteredColumn:
         """Return the rows from ``start`` to before ``stop`` of those that are kept."""
         keep = np.zeros_like(self.keep)
         keep[np.flatnonzero(self.keep)[start:stop]] = True
-        return _Picked(self.column, keep)
+        return _FilteredColumn(self.column, keep)
 
     def numbers(self, name: str) -> Numbers:
         """Return the numbers of the rows."""
@@ -90,7 +90,7 @@ IntArray: TypeAlias = npt.NDArray[np.int64]
 class PooledTable:
     """The records of all silos in memory: those of one silo lie side by side.
 
-    Build it with :meth:`of`. Scores are finite, and weights, where there are any, positive.
+    Build it with :meth:`from_records`. Scores are finite, and weights, where there are any, positive.
     """
 
     groups: tuple[Group, ...]
@@ -106,7 +106,7 @@ class PooledTable:
     """Rows of each silo without a score, which were left out."""
 
     @classmethod
-    def of(
+    def from_records(
         cls,
         *,
         groups: Sequence[Group],
@@ -273,7 +273,7 @@ class _Reading:
         """Read the records of a block."""
         self.rows += block.length
         if self.where is not None:
-            block = picked(block, self.where.keep(block.columns))
+            block = filtered(block, self.where.keep(block.columns))
         self.kept += block.length
         if not block.length:
             return
@@ -281,7 +281,7 @@ class _Reading:
         if self.missing == "drop":
             gone = self._without_score(block)
             self.dropped.append(silos[gone])
-            block, silos = picked(block, ~gone), silos[~gone]
+            block, silos = filtered(block, ~gone), silos[~gone]
         batch = self.records.batch(block)
         if batch.faults is not None:
             self.faults.add(batch.faults)
@@ -314,7 +314,7 @@ class _Reading:
         _count_not_finite(scores, weights, self.faults)
         if scores.size or not self.kept or self.faults != Faults():
             self.records.accept(self.faults)
-        table = PooledTable.of(
+        table = PooledTable.from_records(
             groups=self.records.groups,
             codes=_joined([batch.codes for batch in self.batches]),
             silos=self.silos.groups,

@@ -49,7 +49,10 @@ def check_magnitude(scores: FloatArray, what: str) -> None:
         If a score is beyond ±1e140.
     """
     if max(float(scores.max()), -float(scores.min())) > _LARGEST_SCORE:
-        raise MagnitudeError.overflow(f"a square of {what}")
+        raise MagnitudeError(
+            f"a square of {what} is too large for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
 
 
 def as_masses(masses: object, what: str = "weights") -> npt.NDArray[Any]:

@@ -17,11 +17,16 @@ from fedparity.laws.labels import Group
 from fedparity.privacy.count_merging import counts_above, merge_counts, run_minimum
 from fedparity.privacy.disclosure import Decision, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
-from fedparity.sketches.buffers import default_memory, hold
+from fedparity.sketches.buffers import cache_records, default_memory
 from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.moments import Asked
-from fedparity.sketches.selection.passes import KernelName, Progress, available_threads, deal
+from fedparity.sketches.selection.passes import (
+    KernelName,
+    Progress,
+    available_threads,
+    map_batches,
+)
 from fedparity.sketches.selection.select import Census, MayRank, Selected, select
 
 __all__ = [
@@ -88,8 +93,8 @@ def measure(
     threads = available_threads() if effort.threads is None else effort.threads
     held = None
     once = asked.kind == "counts"
-    if records.worth_holding and not once:
-        held = hold(records, limit, threads=threads, progress=effort.progress)
+    if records.worth_caching and not once:
+        held = cache_records(records, limit, threads=threads, progress=effort.progress)
     selected = select(
         records if held is None else held,
         levels,
@@ -102,7 +107,7 @@ def measure(
         kernel=effort.kernel,
         progress=effort.progress,
     )
-    resident = held is not None or records.resident or not records.worth_holding
+    resident = held is not None or records.resident or not records.worth_caching
     read: Way = "one pass" if once else "several scans"
     return Measured(
         selected=selected,
@@ -162,7 +167,7 @@ def _in_one_pass(
     def work(_: None, batch: Batch) -> None:
         stream.update(batch)
 
-    deal(records, lambda: None, work, threads=1, seen=seen)
+    map_batches(records, lambda: None, work, threads=1, seen=seen)
     selected, errors = stream.finish(levels, records.accept)
     return Measured(selected=selected, rank_errors=errors, way="one pass")
 

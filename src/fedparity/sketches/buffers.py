@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.sketches.records import Batch, Faults, HeldRecords, Records
-from fedparity.sketches.selection.passes import Progress, deal
+from fedparity.sketches.records import Batch, CachedRecords, Faults, Records
+from fedparity.sketches.selection.passes import Progress, map_batches
 
 __all__ = [
-    "WaitingRoom",
+    "RecordBuffer",
+    "cache_records",
     "default_memory",
-    "hold",
 ]
 
 _CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
@@ -45,7 +45,7 @@ def _allowed() -> int:
         return 1 << 62
 
 
-class _Shelf:
+class _Cache:
     """Batches as they come, until they are too many."""
 
     def __init__(self, limit: int, *, copies: bool) -> None:
@@ -73,9 +73,9 @@ class _FullError(Exception):
     """The records do not fit the limit."""
 
 
-def hold(
+def cache_records(
     records: Records, limit: int, *, threads: int, progress: Progress | None = None
-) -> HeldRecords | None:
+) -> CachedRecords | None:
     """Return the records read into memory, or None if they would need more bytes than allowed.
 
     Where the number of rows is known, nothing is read in vain.
@@ -83,7 +83,7 @@ def hold(
     per_row = 9 + 8 * records.weighted
     if records.rows is not None and records.rows * per_row > limit:
         return None
-    shelf = _Shelf(limit, copies=not records.resident)
+    cache = _Cache(limit, copies=not records.resident)
     done = 0
 
     def seen(rows: int) -> None:
@@ -94,10 +94,10 @@ def hold(
 
     try:
         # More threads than there are cores: some of them wait for the disk, or for the reader.
-        deal(
+        map_batches(
             records,
             lambda: None,
-            lambda _, batch: shelf.put(batch),
+            lambda _, batch: cache.put(batch),
             threads=threads + 2,
             seen=seen,
         )
@@ -106,10 +106,10 @@ def hold(
 
     def accepting(found: Faults) -> int:
         """Ask the source, of all that it left out and all that was found since."""
-        found.add(shelf.faults)
+        found.add(cache.faults)
         return records.accept(found)
 
-    return HeldRecords(records.groups, tuple(shelf.batches), records.weighted, accepting)
+    return CachedRecords(records.groups, tuple(cache.batches), records.weighted, accepting)
 
 
 def _bytes(batch: Batch) -> int:
@@ -122,7 +122,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(eq=False, slots=True)
-class WaitingRoom:
+class RecordBuffer:
     """Copies of batches, one after the other; whoever made a batch may use its memory again.
 
     The room keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
@@ -130,9 +130,9 @@ class WaitingRoom:
 
     Examples
     --------
-    >>> room = WaitingRoom()
-    >>> room.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
-    >>> room.size, [batch.scores.tolist() for batch in room.batches()]
+    >>> buffer = RecordBuffer()
+    >>> buffer.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
+    >>> buffer.size, [batch.scores.tolist() for batch in buffer.batches()]
     (2, [[0.1, 0.9]])
     """
 

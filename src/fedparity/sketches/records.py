@@ -14,7 +14,7 @@ from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["ArrayRecords", "Batch", "BatchTask", "Codes", "Faults", "HeldRecords", "Records"]
+__all__ = ["ArrayRecords", "Batch", "BatchTask", "CachedRecords", "Codes", "Faults", "Records"]
 
 Codes: TypeAlias = npt.NDArray[Any]
 """Position of each record's group, in an unsigned integer type that is as small as it can be."""
@@ -99,7 +99,7 @@ class Records(Protocol):
         ...  # pragma: no cover
 
     @property
-    def worth_holding(self) -> bool:
+    def worth_caching(self) -> bool:
         """Whether what a scan gives should be kept for the next one."""
         ...  # pragma: no cover
 
@@ -138,7 +138,7 @@ class ArrayRecords:
     block: int = _BLOCK
     """Rows of a batch."""
     resident: bool = True
-    worth_holding: bool = False
+    worth_caching: bool = False
 
     def __post_init__(self) -> None:
         for name, column in (("codes", self.codes), ("weights", self.weights)):
@@ -175,7 +175,7 @@ class ArrayRecords:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldRecords:
+class CachedRecords:
     """Records that were read once and stay in memory, in the batches in which they came."""
 
     groups: tuple[Group, ...]
@@ -185,7 +185,7 @@ class HeldRecords:
     """Asked about scores that are not finite."""
     rescannable: bool = True
     resident: bool = True
-    worth_holding: bool = False
+    worth_caching: bool = False
 
     @property
     def rows(self) -> int:

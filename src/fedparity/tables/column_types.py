@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fedparity.errors import LabelError, ScoreError, TableError
 from fedparity.errors.extras import polars, pyarrow
+from fedparity.errors.table_errors import shortened
 from fedparity.laws.label_codes import (
     Labels,
     array_labels,
@@ -43,7 +44,7 @@ class NumpyColumn:
     array: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, values: object, name: str) -> NumpyColumn:
+    def from_values(cls, values: object, name: str) -> NumpyColumn:
         """Return the column of an array or a sequence.
 
         Raises
@@ -54,7 +55,10 @@ class NumpyColumn:
         array = values if isinstance(values, np.ndarray) else _plain_array(values)
         if array.ndim != 1:
             kind = "a single value" if array.ndim == 0 else f"of shape {array.shape}"
-            raise TableError.not_a_column(name, kind)
+            raise TableError(
+                f"column {shortened(name)!r} must be one-dimensional, but it is {kind}.",
+                fix="pass one entry per record.",
+            )
         return cls(array)
 
     def __len__(self) -> int:
@@ -143,7 +147,7 @@ class ArrowColumn:
     array: pa.ChunkedArray
 
     @classmethod
-    def of(cls, array: pa.Array | pa.ChunkedArray) -> ArrowColumn:
+    def from_array(cls, array: pa.Array | pa.ChunkedArray) -> ArrowColumn:
         """Return the column of an array, chunked or not."""
         pa = pyarrow("an Arrow column")
         return cls(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]))
@@ -253,7 +257,7 @@ class PandasColumn:
         if isinstance(dtype, np.dtype):
             return NumpyColumn(self.values.to_numpy()).numbers(name)
         if hasattr(dtype, "pyarrow_dtype"):
-            return ArrowColumn.of(self.values.array.__arrow_array__()).numbers(name)
+            return ArrowColumn.from_array(self.values.array.__arrow_array__()).numbers(name)
         if getattr(dtype, "kind", "O") not in "buif":
             raise ScoreError.not_numeric(f"the numbers of column {name!r}", dtype)
         if isinstance(getattr(dtype, "subtype", None), np.dtype):  # sparse
@@ -272,7 +276,7 @@ class PandasColumn:
         """Return its labels."""
         dtype = self.values.dtype
         if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
-            return ArrowColumn.of(self.values.array.__arrow_array__()).labels(name)
+            return ArrowColumn.from_array(self.values.array.__arrow_array__()).labels(name)
         if isinstance(dtype, np.dtype) and dtype.kind in "buif":
             return as_texts(array_labels(self.values.to_numpy(), None))
         if not hasattr(dtype, "categories") and getattr(dtype, "kind", "O") in "cmM":
@@ -363,17 +367,17 @@ def as_column(values: object, name: str) -> Column:
         If it is not one-dimensional.
     """
     if isinstance(values, np.ndarray | list | tuple):
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     from narwhals import Series, from_native  # noqa: PLC0415 -- only where a series is given
 
     series = from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, Series):
         if type(values).__module__.partition(".")[0] == "pyarrow":  # an array in one chunk
-            return ArrowColumn.of(values)
-        return NumpyColumn.of(values, name)
+            return ArrowColumn.from_array(values)
+        return NumpyColumn.from_values(values, name)
     native = series.to_native()
     if series.implementation.is_polars():
         return PolarsColumn(native)
     if series.implementation.is_pyarrow():
-        return ArrowColumn.of(native)
+        return ArrowColumn.from_array(native)
     return PandasColumn(series.to_pandas())

@@ -120,7 +120,7 @@ class ParquetTable:
     rescannable = True
 
     def __init__(self, path: Path) -> None:
-        self._state = FileState.of(path)
+        self._state = FileState.from_path(path)
         with self._reading():
             parquet = pyarrow("a Parquet file", "pyarrow.parquet")
             with parquet.ParquetFile(path, memory_map=False) as file:
@@ -274,7 +274,7 @@ class ArrowFileTable:
     rescannable = True
 
     def __init__(self, path: Path) -> None:
-        self._state = FileState.of(path)
+        self._state = FileState.from_path(path)
         with self._reading(), self._open() as reader:
             self.columns: Sequence[str] = tuple(reader.schema.names)
             count = getattr(reader, "count_rows", None)

@@ -58,7 +58,7 @@ class CsvFile:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: Path, delimiter: str) -> CsvFile:
+    def from_path(cls, path: Path, delimiter: str) -> CsvFile:
         """Open a file and read its header.
 
         Raises
@@ -66,7 +66,7 @@ class CsvFile:
         TableError
             If it is empty, damaged, not in UTF-8, or if its first line does not end.
         """
-        state = FileState.of(path)
+        state = FileState.from_path(path)
         with state.reading(*_damage()), _opened(path) as stream:
             header, _ = _header(stream, path)
         return cls(state, delimiter, _names(header, delimiter, path))
@@ -243,7 +243,7 @@ class DelimitedTable:
 
     def __init__(self, path: Path, delimiter: str) -> None:
         polars("a CSV file")
-        self._file = CsvFile.of(path, delimiter)
+        self._file = CsvFile.from_path(path, delimiter)
         self.columns: Sequence[str] = self._file.names
 
     def require(self, names: Iterable[str]) -> None:
@@ -418,7 +418,7 @@ class PlainCsvTable:
     rescannable = True
 
     def __init__(self, path: Path, delimiter: str) -> None:
-        self._file = CsvFile.of(path, delimiter)
+        self._file = CsvFile.from_path(path, delimiter)
         self.columns: Sequence[str] = self._file.names
 
     def require(self, names: Iterable[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from fedparity.errors import LabelError
+from fedparity.errors.base import listed
 from fedparity.laws.label_codes import Labels, intersect
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Codes, Faults
@@ -170,7 +171,10 @@ class Listing:
     def _refuse_unlisted_targets(self, other: str | None) -> None:
         known = set(self.texts)
         if other is not None and self._other not in known:
-            raise LabelError.other_not_listed(other, self.texts)
+            raise LabelError(
+                f"the group {other!r}, named to take all other labels, is not among {listed(self.texts)}.",
+                fix="name one of the plan's groups, or add it to the plan.",
+            )
         for target in self._mapping.values():
             if target not in known and all(
                 parts.resolve(target) not in known for parts in self._parts
@@ -242,7 +246,10 @@ class Discovery:
             return _NONE
         with self._lock:
             if len(self._codes) >= _MOST_GROUPS and resolved not in self._codes:
-                raise LabelError.too_many_groups(self._columns, _MOST_GROUPS)
+                raise LabelError(
+                    f"{listed(self._columns)} holds more than {_MOST_GROUPS:,} different labels.",
+                    fix="name the column of the groups, not one that differs in every record.",
+                )
             return self._codes.setdefault(resolved, len(self._codes))
 
     def _resolved(self, key: Key) -> Key:
@@ -254,7 +261,10 @@ def _codes_by_key(groups: Sequence[Group], columns: Sequence[str]) -> dict[Key, 
     for code, group in enumerate(groups):
         key = _group_key(group, columns)
         if key in codes:
-            raise LabelError.same_text(groups[codes[key]], group)
+            raise LabelError(
+                f"the groups {groups[codes[key]]!r} and {group!r} have the same text, by which labels are compared.",
+                fix="list each group once.",
+            )
         codes[key] = code
     return codes
 
@@ -262,10 +272,17 @@ def _codes_by_key(groups: Sequence[Group], columns: Sequence[str]) -> dict[Key, 
 def _group_key(group: Group, columns: Sequence[str]) -> Key:
     parts = group if isinstance(group, tuple | list) else (group,)
     if len(parts) != len(columns):
-        raise LabelError.parts_differ(group, columns)
+        raise LabelError(
+            f"the group {group!r} does not have one part for each of the {len(columns)} group "
+            f"columns, {listed(columns)}.",
+            fix="name as many group columns as the plan's groups have parts, in the same order.",
+        )
     key = tuple(label_text(part) for part in parts)
     if None in key:
-        raise LabelError.no_text(group)
+        raise LabelError(
+            f"the group {group!r} has no text to compare labels with.",
+            fix="name the group of records without a label 'unknown' or 'missing'.",
+        )
     return key
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
+from fedparity.errors.base import listed
 from fedparity.errors.table_errors import shortened
 from fedparity.laws.labels import Group
 from fedparity.tables.databases import DatabaseTable, is_address
@@ -75,10 +76,16 @@ def path_table(data: str | os.PathLike[str]) -> Table:
     else:
         raise TableError.not_found(path)
     if not paths:
-        raise TableError.nothing_in(path, _KNOWN)
+        raise TableError(
+            f"{str(path)!r} holds no file that can be read.",
+            fix=f"give files that end in {', '.join(_KNOWN)}.",
+        )
     formats = sorted({_format(found) for found in paths})
     if len(formats) > 1:
-        raise TableError.mixed_formats(path, formats)
+        raise TableError(
+            f"{str(path)!r} holds files of several formats: {listed(formats)}.",
+            fix="name the files of one format, for example with a pattern such as 'data/*.parquet'.",
+        )
     return UnionTable(tuple(_file_table(found) for found in paths))
 
 
@@ -137,7 +144,10 @@ def _format(path: Path) -> str:
     packed = bool(suffixes) and suffixes[-1] in _COMPRESSIONS
     format_name = _FORMATS.get(suffixes[-2 if packed else -1] if suffixes[packed:] else "")
     if format_name is None or (packed and format_name not in _DELIMITERS):
-        raise TableError.unknown_format(path, _KNOWN)
+        raise TableError(
+            f"the format of {str(path)!r} is not known by its ending.",
+            fix=f"give a file that ends in {', '.join(_KNOWN)}.",
+        )
     return format_name
 
 
@@ -337,5 +347,8 @@ def _scheme(
     if groups is not None:
         return Listing(groups, roles.groups, mapping=mapping, other=other)
     if other is not None:
-        raise LabelError.other_without_groups(other)
+        raise LabelError(
+            f"the group {other!r} cannot take all other labels where no group is listed.",
+            fix="list the groups in a plan, or leave --other out.",
+        )
     return Discovery(roles.groups, mapping=mapping)

@@ -60,7 +60,7 @@ class Pieces:
     """Pieces of 26 bits each; none if no sum is wanted."""
 
     @classmethod
-    def of(cls, score_range: tuple[float, float]) -> Pieces:
+    def from_range(cls, score_range: tuple[float, float]) -> Pieces:
         """Return the few pieces that nearly all scores in a range need."""
         return cls(math.frexp(max(map(abs, score_range)))[1], _FEW_PIECES)
 
@@ -131,7 +131,7 @@ class KeyCounts:
     """Exact sums of squared scores, in 2^-2148; zeros where they were not asked for."""
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         labels: Sequence[Column],
         counts: Sequence[Sequence[int]],
@@ -281,7 +281,7 @@ class TableRanks:
         if outside := int(found.outside.sum()):
             low, high = score_range or (-np.inf, np.inf)
             raise ScoreError.outside_range(outside, int(self._counts.sum()), low, high)
-        return Census.of(self._counts, self._moments, dropped)
+        return Census.from_moments(self._counts, self._moments, dropped)
 
     def _group(self, codes: Sequence[int], found: KeyCounts) -> None:
         """Put the combinations of labels together that make up each group."""
@@ -354,7 +354,7 @@ class TableRanks:
         wanted = []
         for place in places:
             count = int(self._counts[place])
-            targets = RankTargets.of(count, levels[place], self.asked.kind)
+            targets = RankTargets.from_count(count, levels[place], self.asked.kind)
             wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
         if self.asked.kind == "mean" and isinstance(self.table, CutsTable):
             squares = self._moments.squares.settle()

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.extras import polars, pyarrow
+from fedparity.errors.table_errors import shortened
 from fedparity.laws.label_codes import check_aligned
 from fedparity.tables.column_types import ArrowColumn, PandasColumn, as_column
 from fedparity.tables.columns import BLOCK_ROWS, Block, BoolArray, Column
@@ -207,7 +208,10 @@ def require_columns(
         if counts[name] == 0:
             raise TableError.missing_column(name, columns, what=what, hint=hint)
         if counts[name] > 1:
-            raise TableError.duplicate_column(name, what)
+            raise TableError(
+                f"{what} has more than one column {shortened(name)!r}.",
+                fix="give every column a name of its own.",
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +247,11 @@ def blocks_of(columns: Mapping[str, Column]) -> Iterator[BlockTask]:
     length = len(columns[first])
     for name, column in columns.items():
         if len(column) != length:
-            raise TableError.lengths_differ(name, len(column), first, length)
+            raise TableError(
+                f"columns must have one entry per record, but {shortened(name)!r} has {len(column):,} and "
+                f"{shortened(first)!r} has {length:,}.",
+                fix="take all columns from the same rows of the same table.",
+            )
     check_aligned(
         {f"column {n!r}": c.values for n, c in columns.items() if isinstance(c, PandasColumn)}
     )

@@ -62,7 +62,9 @@ class CountedRuns:
     """One each if absent."""
 
     @classmethod
-    def of(cls, ordered: FloatArray, atoms: FloatArray, atom_counts: Integers) -> CountedRuns:
+    def from_records(
+        cls, ordered: FloatArray, atoms: FloatArray, atom_counts: Integers
+    ) -> CountedRuns:
         """Return the runs of single records, in order, and of atoms that were counted only."""
         if not atoms.size:
             return cls(ordered)
@@ -123,7 +125,7 @@ class WeightedRuns:
     """The exact weight of the runs that are atoms."""
 
     @classmethod
-    def of(
+    def from_records(
         cls,
         scores: FloatArray,
         weights: FloatArray,
@@ -337,10 +339,10 @@ def sorted_values(
     if weights is None:
         count = scores.size
         runs = CountedRuns(sort_scores(scores))
-        targets = RankTargets.of(count, levels, kind)
+        targets = RankTargets.from_count(count, levels, kind)
         return count, counted_values(runs, targets, count=count, levels=levels, kind=kind)
-    weighted = WeightedRuns.of(scores, weights, none, [], no_counts)
-    wanted = MassTargets.of(scores.size, float(weights.sum()), levels, kind)
+    weighted = WeightedRuns.from_records(scores, weights, none, [], no_counts)
+    wanted = MassTargets.from_mass(scores.size, float(weights.sum()), levels, kind)
     return weighted_values(weighted, wanted, levels=levels, kind=kind)
 
 
@@ -433,7 +435,7 @@ class Resolved(NamedTuple):
     """For bin means: the variance inside the bins."""
 
     @classmethod
-    def of_means(cls, total: float, means: BinMeans, squares: int) -> Resolved:
+    def from_means(cls, total: float, means: BinMeans, squares: int) -> Resolved:
         """Return bin means, and what they leave inside."""
         return cls(total, means.values, means.inside(squares))
 
@@ -476,18 +478,18 @@ class Resolver:
         self, group: int, targets: RankTargets, count: int, levels: int, gaps: slice
     ) -> Resolved:
         own = self._own_atoms(group)
-        runs = CountedRuns.of(self._ordered[group], self.atoms[own], self.bag.equal[own])
+        runs = CountedRuns.from_records(self._ordered[group], self.atoms[own], self.bag.equal[own])
         if self.kind == "quantile":
             values = counted_values(runs, targets, count=count, levels=levels, kind=self.kind)
             return Resolved(count, values)
         moments = self._value_sums[gaps]
         means = counted_means(runs, targets, count=count, levels=levels, gap_moments=moments)
-        return Resolved.of_means(count, means, self.squares[group])
+        return Resolved.from_means(count, means, self.squares[group])
 
     def _weighted(self, group: int, targets: MassTargets, levels: int, gaps: slice) -> Resolved:
         own = self._own_atoms(group)
         kept = [taken(batch, batch.codes == group) for batch in self.bag.kept]
-        runs = WeightedRuns.of(
+        runs = WeightedRuns.from_records(
             _joined([batch.scores for batch in kept]),
             _joined([batch.weights for batch in kept if batch.weights is not None]),
             self.atoms[own],
@@ -504,7 +506,7 @@ class Resolver:
             runs, targets, levels=levels, gap_masses=masses, gap_moments=moments
         )
         total = means.total / (1 << LOWEST_EXPONENT)
-        return Resolved.of_means(total, means, self.squares[group])
+        return Resolved.from_means(total, means, self.squares[group])
 
     def _order_by_group(self) -> None:
         """Sort the kept records of each group, without weights."""

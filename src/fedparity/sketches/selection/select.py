@@ -68,7 +68,7 @@ class Census:
     """Rows that were left out, as allowed."""
 
     @classmethod
-    def of(cls, counts: Integers, moments: Moments, dropped: int) -> Census:
+    def from_moments(cls, counts: Integers, moments: Moments, dropped: int) -> Census:
         r"""Return the census of groups whose weights, if they have any, were added up.
 
         Weights that sum to W amount to :math:`W^2 / \sum_i w_i^2` records.
@@ -253,7 +253,7 @@ def _census(run: Run, tally: Tally, moments: Moments, buckets: FirstBuckets) -> 
         total = int(tally.counts.sum())
         raise ScoreError.outside_range(tally.outside, total, run.bounds.low, run.bounds.high)
     shape = (len(run.records.groups), buckets.chosen.width)
-    return Census.of(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
+    return Census.from_moments(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
 
 
 def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> Targets | None:
@@ -261,8 +261,8 @@ def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> T
     if not levels or not count:
         return None
     if run.records.weighted:
-        return MassTargets.of(count, float(census.masses[group]), levels, kind)
-    return RankTargets.of(count, levels, kind)
+        return MassTargets.from_mass(count, float(census.masses[group]), levels, kind)
+    return RankTargets.from_count(count, levels, kind)
 
 
 def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:

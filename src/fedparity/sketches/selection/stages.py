@@ -12,7 +12,7 @@ import numpy.typing as npt
 from fedparity.laws.arrays import FloatArray
 from fedparity.sketches.grids import ranks
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import ArrayRecords, Batch, HeldRecords, Records
+from fedparity.sketches.records import ArrayRecords, Batch, CachedRecords, Records
 from fedparity.sketches.selection.accumulators import (
     KEEP,
     SKIP,
@@ -70,7 +70,7 @@ def score_sample(records: Records, bounds: Bounds, tuning: Tuning) -> FloatArray
     """Return some scores, sorted: from all over where that is cheap, else the first ones."""
     if isinstance(records, ArrayRecords):
         scores = records.scores
-    elif isinstance(records, HeldRecords):
+    elif isinstance(records, CachedRecords):
         scores = records.sample(tuning.sample)
     else:
         scores = next((task().scores for task in records.batches()), np.zeros(0))
@@ -120,7 +120,7 @@ class RankTargets:
     ranks: Integers
 
     @classmethod
-    def of(cls, count: int, levels: int, kind: Kind) -> RankTargets:
+    def from_count(cls, count: int, levels: int, kind: Kind) -> RankTargets:
         r"""Return the ranks of the quantiles, or of the records that the edges of bins cut.
 
         Edge :math:`l` of k bins is cut through the record of rank
@@ -172,7 +172,7 @@ class MassTargets:
     upto: Integers
 
     @classmethod
-    def of(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
+    def from_mass(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
         """Return the targets of ``levels`` numbers of a group with this many records."""
         steps = (
             2 * np.arange(1, levels + 1) - 1 if kind == "quantile" else 2 * np.arange(1, levels)

@@ -99,7 +99,7 @@ class SparkRanks:
             return None
         scores = Range(*score_range)
         pieces: Pieces | None = (
-            Pieces.of(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
+            Pieces.from_range(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
         )
         thresholds = tuple(self.asked.cuts.tolist())
         while pieces is not None:
@@ -133,7 +133,7 @@ class SparkRanks:
             value_column([row[f"v{place}"] for row in found], name)
             for place, name in enumerate(self.labels)
         ]
-        return KeyCounts.of(labels, counts, squares)
+        return KeyCounts.from_rows(labels, counts, squares)
 
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
         """Return the different scores of each group; None if there are too many."""

@@ -94,7 +94,11 @@ def condition_of(error: BaseException) -> str | None:
 def _as_error(error: Exception) -> FedparityError:
     condition, words = condition_of(error) or "", str(error)
     if any(sign in condition or sign in words for sign in _NO_JAVA):
-        return MissingExtraError.without_java()
+        return MissingExtraError(
+            "Spark needs Java 17 or later, which it cannot start.",
+            fix="install a Java runtime (apt install openjdk-17-jre-headless), and let JAVA_HOME "
+            "name its folder.",
+        )
     for sign, what in _NO_NAME:
         if sign in condition:
             return DatabaseNameError.nothing_there(PLACE, what)
@@ -313,7 +317,7 @@ def _no_rows(condition: Condition, types: Mapping[str, str]) -> dict[str, Column
     """The columns without a row, by which polars says whether the filter fits them."""
     pa = pyarrow("a filter")
     return {
-        name: ArrowColumn.of(pa.array([], getattr(pa, _TYPES[types[name]])()))
+        name: ArrowColumn.from_array(pa.array([], getattr(pa, _TYPES[types[name]])()))
         for name in condition.columns
     }
 

@@ -51,7 +51,10 @@ class SparkTable:
         with telling():
             fields, streams = list(frame.schema.fields), frame.isStreaming
         if streams:
-            raise TableError.endless("the Spark frame")
+            raise TableError(
+                "the Spark frame is a stream, which has no end.",
+                fix="write it to a table, and give that.",
+            )
         self._frame = frame
         self.rescannable = rescannable
         self._scanned = False
@@ -161,7 +164,10 @@ def _session(kind: Any, address: Address) -> tuple[Any, bool]:  # noqa: ANN401 -
         active = kind.getActiveSession()
         if active is not None:
             if address.kind == "sc" or master not in ("", active.conf.get("spark.master", None)):
-                raise DatabaseError.other_session()
+                raise DatabaseError(
+                    "a Spark session is active already, and it is not that of the address.",
+                    fix="pass a DataFrame of the active session, or stop it first.",
+                )
             return active, False
         builder = kind.builder
         for name, value in _SETTINGS.items():
@@ -174,7 +180,10 @@ def _session(kind: Any, address: Address) -> tuple[Any, bool]:  # noqa: ANN401 -
             with _silence():
                 return builder.getOrCreate(), True
         except ImportError:  # what Spark Connect needs beyond PySpark
-            raise MissingExtraError.without_connect() from None
+            raise MissingExtraError(
+                "an address that starts with sc:// needs Spark Connect, parts of which are not installed.",
+                fix="pip install 'pyspark[connect]'",
+            ) from None
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import DatabaseError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
+from fedparity.errors.table_errors import shortened
 from fedparity.tables.columns import BLOCK_ROWS
 from fedparity.tables.databases import Address
 from fedparity.tables.sql.sessions import CHUNK_ROWS, ColumnTypes, Session, row_blocks, telling
@@ -429,6 +430,10 @@ def _made(alchemy: Any, url: str) -> Any:  # noqa: ANN401 -- SQLAlchemy is optio
     try:
         return alchemy.create_engine(url, poolclass=alchemy.pool.NullPool)
     except alchemy.exc.NoSuchModuleError:
-        raise DatabaseError.unknown_kind(url.partition("://")[0]) from None
+        raise DatabaseError(
+            f"there is no driver for databases of the kind {shortened(url.partition('://')[0])!r}.",
+            fix="check the part of the address before ://, and install the driver that SQLAlchemy "
+            "names for it.",
+        ) from None
     except alchemy.exc.ArgumentError:
         raise DatabaseError.bad_address() from None

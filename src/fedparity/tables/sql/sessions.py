@@ -217,14 +217,14 @@ def value_column(values: list[Any], name: str) -> Column:
     """
     pa = installed_pyarrow()
     if pa is None:
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     from fedparity.tables.column_types import ArrowColumn  # noqa: PLC0415 -- with pyarrow only
 
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) > 1:  # Arrow would make a whole number of 0.5 to fit it in
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     types = {float: pa.float64(), int: pa.int64(), bool: pa.bool_(), str: pa.string()}
     try:
-        return ArrowColumn.of(pa.array(values, types.get(*kinds) if kinds else None))
+        return ArrowColumn.from_array(pa.array(values, types.get(*kinds) if kinds else None))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)

@@ -142,11 +142,11 @@ def open_database(data: DatabaseTable) -> Table:
 def _relation(data: DatabaseTable, dialect: Dialect) -> Relation:
     if data.query is not None:
         query = data.query if isinstance(data.query, str) else _compiled(data, data.query)
-        return Relation.of_query(query, dialect)
+        return Relation.from_query(query, dialect)
     if isinstance(data.table, str):
-        return Relation.of_table(data.table, dialect)
+        return Relation.from_table(data.table, dialect)
     parts = (getattr(data.table, "schema", None), getattr(data.table, "name", ""))
-    return Relation.of_parts([part for part in parts if part], dialect)
+    return Relation.from_parts([part for part in parts if part], dialect)
 
 
 def _compiled(data: DatabaseTable, query: Select[Any]) -> str:

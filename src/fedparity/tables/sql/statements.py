@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedparity.errors import DatabaseError
+from fedparity.errors.table_errors import shortened
 
 __all__ = [
     "DUCKDB",
@@ -47,7 +48,11 @@ def name_parts(name: str) -> tuple[str, ...]:
     """
     parts = _PART.findall(name)
     if not parts or len(parts) > _MOST_PARTS or ".".join(parts) != name or "\x00" in name:
-        raise DatabaseError.bad_name(name)
+        raise DatabaseError(
+            f"{shortened(name)!r} is not the name of a table.",
+            fix="write NAME or SCHEMA.NAME; a part with a dot in it stands in double quotes, such "
+            'as "2026.visits".',
+        )
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts)
 
 
@@ -202,17 +207,17 @@ class Relation:
     """Whether it gives the same rows when it is asked again in the same snapshot."""
 
     @classmethod
-    def of_table(cls, name: str, dialect: Dialect) -> Relation:
+    def from_table(cls, name: str, dialect: Dialect) -> Relation:
         """Return the table of this name; every part of it is quoted."""
-        return cls.of_parts(name_parts(name), dialect)
+        return cls.from_parts(name_parts(name), dialect)
 
     @classmethod
-    def of_parts(cls, parts: Sequence[str], dialect: Dialect) -> Relation:
+    def from_parts(cls, parts: Sequence[str], dialect: Dialect) -> Relation:
         """Return the table whose name has these parts."""
         return cls(dialect, ".".join(map(dialect.quote, parts)), tuple(parts))
 
     @classmethod
-    def of_query(cls, sql: str, dialect: Dialect) -> Relation:
+    def from_query(cls, sql: str, dialect: Dialect) -> Relation:
         """Return the rows of a query, which becomes a subquery.
 
         The line end after it closes a comment that it may end with.
