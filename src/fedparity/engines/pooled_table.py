@@ -1,4 +1,4 @@
-"""One table with the records of all silos, dealt to the silos they are of."""
+"""One table with the records of all silos, split by silo."""
 
 from __future__ import annotations
 

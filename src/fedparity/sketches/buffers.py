@@ -1,4 +1,4 @@
-"""Records that wait until there are enough of them, in memory that is used again."""
+"""Records in memory: cached for the next scan, or buffered until there are enough of them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _allowed() -> int:
 
 
 class _Cache:
-    """Batches as they come, until they are too many."""
+    """Batches in the order of reading, up to a limit of bytes."""
 
     def __init__(self, limit: int, *, copies: bool) -> None:
         self.limit, self.size, self.copies = limit, 0, copies
@@ -105,7 +105,7 @@ def cache_records(
         return None
 
     def accepting(found: Faults) -> int:
-        """Ask the source, of all that it left out and all that was found since."""
+        """Let the source decide, about all that it left out and all that was found since."""
         found.add(cache.faults)
         return records.accept(found)
 
@@ -118,15 +118,15 @@ def _bytes(batch: Batch) -> int:
 
 
 _BLOCK = 1 << 20
-"""Rows of a batch that is given back, so that several threads can share the work."""
+"""Rows of a batch that is yielded, so that several threads can share the work."""
 
 
 @dataclass(eq=False, slots=True)
 class RecordBuffer:
-    """Copies of batches, one after the other; whoever made a batch may use its memory again.
+    """Copies of batches, one after the other, so that the reader may use their memory again.
 
-    The room keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
-    asked for at once and used as it fills. Only what waits is pickled.
+    The buffer keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
+    allocated at once and used as it fills. Only the records in it are pickled.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class RecordBuffer:
     capacity: int = 0
     """Records that are expected; more find room, too."""
     size: int = 0
-    """Records that wait."""
+    """Records in the buffer."""
     _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
@@ -148,11 +148,11 @@ class RecordBuffer:
         for name in ("scores", "codes", "weights"):
             values = getattr(batch, name)
             if values is not None:
-                self._room(name, stop, values.dtype)[self.size : stop] = values
+                self._column(name, stop, values.dtype)[self.size : stop] = values
         self.size = stop
 
     def batches(self) -> Iterator[Batch]:
-        """Yield what waits, as views that hold until the room is filled again."""
+        """Yield the records, as views that are valid until the buffer is filled again."""
         for start in range(0, self.size, _BLOCK):
             rows = slice(start, min(start + _BLOCK, self.size))
             weights = self._columns.get("weights")
@@ -163,11 +163,11 @@ class RecordBuffer:
             )
 
     def empty(self) -> None:
-        """Let go of what waits."""
+        """Drop all records."""
         self.size = 0
 
-    def _room(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """A column with room for so many records of this type, and those that wait in it."""
+    def _column(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """A column of this type with room for ``size`` records, and those that are in it."""
         column = self._columns.get(name, np.empty(0, dtype))
         wide = np.promote_types(column.dtype, dtype)
         if column.size < size or column.dtype != wide:

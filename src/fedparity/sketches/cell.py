@@ -107,7 +107,7 @@ class Cell:
         records were counted, in increasing order.
     kind : "quantile", "mean" or "counts"
     rank_error : float, default 0
-        How far, as a share of the records, a value's rank may be from the one asked for;
+        How far, as a share of the records, a value's rank may be from the requested one;
         0 when the values are exact.
     masses : array of k numbers, optional
         The records, or their weight, at each value; equal parts of the count if absent.

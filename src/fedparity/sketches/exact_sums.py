@@ -32,7 +32,7 @@ _BLOCK = 1 << 12
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
 _MOST_TERMS = 1 << 29
-"""Each term adds less than 2^33 to a limb, so that so many fit 63 bits before a carry."""
+"""Each term adds less than 2^33 to a limb, so that this many fit 63 bits before a carry."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -102,7 +102,7 @@ class ExactSums:
             np.add.at(flat, where + step, signs * part.astype(np.int64))
 
     def reserve(self, terms: int) -> None:
-        """Make room for so many more terms: carry before a limb could overflow."""
+        """Make room for this many more terms: carry before a limb could overflow."""
         if self.terms + terms > _MOST_TERMS:
             self._carry()
         self.terms += terms
@@ -160,8 +160,8 @@ def _parts(values: FloatArray) -> tuple[Integers, Integers]:
 # Sums of floats and of their squares without rounding, at the speed of vectors.
 #
 # Scores within a factor :math:`2^{28}` of the largest are cut into a few digits of 20 bits. Products of two
-# digits, and sums of so many of them, are whole numbers that a float64 holds: whoever adds them up, in
-# whatever order, finds the same. Smaller scores are taken afterwards, compared with the largest of them.
+# digits, and sums of a block of them, are whole numbers that a float64 holds, so that every order of
+# adding them gives the same sum. Smaller scores are taken afterwards, compared with the largest of them.
 
 _BITS = 20
 """Of a digit: products of two, added up over a row, stay below 2^53."""
@@ -297,6 +297,6 @@ def _dot(first: Sequence[FloatArray], second: Sequence[FloatArray]) -> tuple[int
 
 
 def _shifted(whole: int, point: int, places: int) -> int:
-    """A whole number with so many bits after its point, in units of 2^-places."""
+    """A whole number with this many bits after its point, in units of 2^-places."""
     bits = places - point
     return whole << bits if bits >= 0 else whole >> -bits

@@ -20,7 +20,7 @@ Codes: TypeAlias = npt.NDArray[Any]
 """Position of each record's group, in an unsigned integer type that is as small as it can be."""
 
 _BLOCK = 1 << 20
-"""Rows dealt to a thread at once: large enough to hide the dealing, small enough to share."""
+"""Rows of a task: large enough to hide its cost, small enough to share the work."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Batch:
     def copy(self) -> Batch:
         """Return the same records, without faults, in memory of their own.
 
-        Whoever made the batch may then use its memory again.
+        The reader may then use the memory of the batch again.
         """
         weights = None if self.weights is None else self.weights.copy()
         return Batch(self.scores.copy(), self.codes.copy(), weights)
@@ -85,12 +85,12 @@ class Records(Protocol):
 
     @property
     def rescannable(self) -> bool:
-        """Whether :meth:`batches` may be asked for again, and gives the same records."""
+        """Whether :meth:`batches` may be called again, and gives the same records."""
         ...  # pragma: no cover
 
     @property
     def rows(self) -> int | None:
-        """At most so many records, if it is known before they are read."""
+        """An upper bound of the number of records, if it is known before they are read."""
         ...  # pragma: no cover
 
     @property
@@ -134,7 +134,7 @@ class ArrayRecords:
     weights: FloatArray | None = None
     rescannable: bool = True
     accepting: Callable[[Faults], int] | None = None
-    """Asked about scores that are not finite; they are refused if absent."""
+    """Callback that accepts or refuses scores that are not finite; they are refused if absent."""
     block: int = _BLOCK
     """Rows of a batch."""
     resident: bool = True
@@ -161,7 +161,7 @@ class ArrayRecords:
             yield _Slice(self, slice(start, start + self.block))
 
     def accept(self, faults: Faults) -> int:
-        """Refuse scores that are not finite, unless somebody else is to be asked."""
+        """Refuse scores that are not finite, unless a callback decides."""
         if self.accepting is not None:
             return self.accepting(faults)
         if faults.missing_scores or faults.infinite_scores:
@@ -179,10 +179,10 @@ class CachedRecords:
     """Records that were read once and stay in memory, in the batches in which they came."""
 
     groups: tuple[Group, ...]
-    held: tuple[Batch, ...]
+    cached: tuple[Batch, ...]
     weighted: bool
     accepting: Callable[[Faults], int]
-    """Asked about scores that are not finite."""
+    """Callback that accepts or refuses scores that are not finite."""
     rescannable: bool = True
     resident: bool = True
     worth_caching: bool = False
@@ -190,26 +190,26 @@ class CachedRecords:
     @property
     def rows(self) -> int:
         """How many records there are."""
-        return sum(batch.scores.size for batch in self.held)
+        return sum(batch.scores.size for batch in self.cached)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that give the batches again."""
-        for batch in self.held:
+        for batch in self.cached:
             yield _Again(batch)
 
     def accept(self, faults: Faults) -> int:
-        """Ask whoever is to be asked."""
+        """Let the callback decide."""
         return self.accepting(faults)
 
     def sample(self, size: int) -> FloatArray:
-        """Return about so many scores from all over."""
+        """Return about ``size`` scores from all over."""
         step = max(1, self.rows // size)
-        return np.concatenate([batch.scores[::step] for batch in self.held] or [np.zeros(0)])
+        return np.concatenate([batch.scores[::step] for batch in self.cached] or [np.zeros(0)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """The task that gives a batch that is held."""
+    """The task that returns a cached batch."""
 
     batch: Batch
 

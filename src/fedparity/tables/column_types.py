@@ -1,4 +1,7 @@
-"""Columns that are NumPy arrays or plain Python sequences."""
+"""Columns of NumPy, Arrow, pandas and polars: how each library gives numbers and labels.
+
+A class per library, since each stores numbers, missing entries and codes of labels in its own way.
+"""
 
 from __future__ import annotations
 

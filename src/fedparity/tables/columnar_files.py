@@ -1,4 +1,4 @@
-"""Parquet files, decoded by pyarrow, one or more row groups at a time."""
+"""Parquet and Arrow files, decoded by pyarrow one part at a time: row groups, or record batches."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class _Files:
         self._local = local()
 
     def mine(self) -> ParquetFile:
-        """Return the file of the thread that asks."""
+        """Return the file as the calling thread has opened it."""
         if not hasattr(self._local, "file"):
             self._local.file = self.new()
         return self._local.file
@@ -256,7 +256,7 @@ class _Stream:
                 use_threads=False,
             )
         self._left -= 1
-        # pyarrow may cut batches shorter than asked, so there can be more than one at the end.
+        # pyarrow may cut batches shorter than requested, so there can be more than one at the end.
         batches = [next(self._batches)] if self._left else list(self._batches)
         return pyarrow("a Parquet file").Table.from_batches(batches)
 

@@ -34,7 +34,7 @@ __all__ = [
 BoolArray = npt.NDArray[np.bool_]
 
 BLOCK_ROWS = 1 << 20
-"""Rows that are read at once: large enough to hide the dealing, small enough for the memory."""
+"""Rows that are read at once: large enough to hide the cost of a task, small enough for memory."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -65,8 +65,8 @@ class Column(Protocol):
         Raises
         ------
         ScoreError
-            If they are no numbers; text that looks like numbers is none. ``name`` says which
-            column it is.
+            If they are not numbers; text that looks like numbers is refused too. ``name``
+            says which column it is.
         """
         ...  # pragma: no cover
 
@@ -92,7 +92,7 @@ class Column(Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Block:
-    """Some rows of the columns that were asked for."""
+    """Some rows of the selected columns."""
 
     length: int
     columns: Mapping[str, Column]

@@ -53,7 +53,7 @@ class Address:
     Raises
     ------
     DatabaseError
-        If it is none; the message shows nothing of it.
+        If it is invalid; the message shows nothing of it.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class DatabaseTable:
         if (self.table is None) == (self.query is None):
             raise DatabaseError.table_or_query()
         if isinstance(self.address, str):
-            Address(self.address)  # which raises if it is none
+            Address(self.address)  # which raises if it is invalid
         elif not hasattr(self.address, "dialect"):
             raise DatabaseError.bad_address()
 

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow, eager and lazy, recognised by narwhals."""
+"""Frames of pandas, polars and Arrow, eager and lazy, recognized by narwhals; Dask and Ibis, by name."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _eager_table(frame: DataFrame[Any]) -> MemoryTable:
 
 @dataclass(frozen=True, eq=False)
 class _LazyTable:
-    """A query: it is run for every scan, on the columns that are asked for."""
+    """A query: it is run for every scan, on the columns that are selected."""
 
     frame: LazyFrame[Any]
     rows: None = None

@@ -214,7 +214,7 @@ def open_records(
     Raises
     ------
     TableError
-        If the table cannot be read, lacks a column, or its filter is none.
+        If the table cannot be read, lacks a column, or its filter is invalid.
     LabelError
         If the groups, the mapping and the columns do not fit together.
     MissingExtraError

@@ -37,13 +37,6 @@ __all__ = [
     "Wanted",
 ]
 
-# Floats as whole numbers that databases add up without rounding.
-#
-# A float64 below :math:`2^E` in size is cut into pieces of 26 bits: piece i is
-# :math:`(x 2^{26(i+1) - E}) \bmod 2^{26}` without its fraction. Powers of two and the remainder are
-# exact, so the sums of the pieces, whole numbers, are those of the scores. The square of a score is the
-# sum of the products of two of its pieces, each times a power of two.
-
 PIECE_BITS = 26
 _FEW_PIECES = 4
 _MOST_BITS = 1000
@@ -52,7 +45,13 @@ _MOST_BITS = 1000
 
 @dataclass(frozen=True)
 class Pieces:
-    """How scores are cut."""
+    r"""How scores are cut into whole numbers that databases add up without rounding.
+
+    A float64 below :math:`2^E` in size is cut into pieces of 26 bits: piece i is
+    :math:`(x 2^{26(i+1) - E}) \bmod 2^{26}` without its fraction. Powers of two and the remainder are
+    exact, so the sums of the pieces, whole numbers, are those of the scores. The square of a score is
+    the sum of the products of two of its pieces, each times a power of two.
+    """
 
     exponent: int
     """All scores are below 2 to this power, in size."""
@@ -128,7 +127,7 @@ class KeyCounts:
     above: IntArray
     """Rows with a score at or above each threshold, one row for each combination."""
     squares: Sequence[int]
-    """Exact sums of squared scores, in 2^-2148; zeros where they were not asked for."""
+    """Exact sums of squared scores, in 2^-2148; zeros where they are not needed."""
 
     @classmethod
     def from_rows(
@@ -167,7 +166,7 @@ class KeyCounts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Wanted:
-    """Records that are asked for by their ranks among all that have one of some keys."""
+    """Records that are requested by their ranks among all that have one of some keys."""
 
     keys: Sequence[int]
     """Positions in what :meth:`RanksTable.count` returned."""
@@ -192,8 +191,8 @@ class Cuts:
     def means(self, count: int) -> BinMeans:
         r"""Return the means of k bins, given the k - 1 records that their edges cut.
 
-        Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and so many
-        times its own score as there is mass left; in units of 1/k all are whole numbers.
+        Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and
+        its own score times the mass that is left; in units of 1/k all are whole numbers.
         """
         levels = len(self.before) + 1
         running = [
@@ -228,7 +227,7 @@ class RanksTable(AskedPlace, Protocol):
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
         """Return the different scores of each group, given by its keys.
 
-        None if there are more than so many in a group.
+        None if a group has more than ``most`` of them.
         """
         ...  # pragma: no cover
 
@@ -264,7 +263,7 @@ class TableRanks:
 
     @property
     def questions(self) -> int:
-        """How often that place was asked something."""
+        """The number of queries so far."""
         return self.table.questions
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:

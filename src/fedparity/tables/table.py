@@ -216,7 +216,7 @@ def require_columns(
 
 @dataclass(frozen=True, eq=False)
 class MemoryTable:
-    """Columns by name, made only when they are asked for."""
+    """Columns by name, made only when they are needed."""
 
     columns: Sequence[str]
     column: Callable[[str], Column]

@@ -45,9 +45,9 @@ class Tuning:
     candidate: int = 8
     """A score that a sample shows so often is counted instead of kept."""
     crowded: int = 1 << 10
-    """A part of so many records is looked at: if it can hold one score only, it is an atom."""
+    """A part of at least this many records is examined: if it can hold one score only, it is an atom."""
     window: int = 1 << 8
-    """A bucket of so many records is kept only around its wanted rank."""
+    """A bucket of at least this many records is kept only around its wanted rank."""
     ties: float = 0.001
     """Share of a sample that is tied, above which buckets are not filled evenly."""
     stages: int = 64
@@ -156,7 +156,7 @@ class Tally:
         return cls(counts, np.zeros(buckets + 1) if weighted else None)
 
     def recently(self, rows: int) -> npt.NDArray[np.uint32]:
-        """Return recent counts with room for so many more."""
+        """Return recent counts with room for this many more."""
         if self.recent is None:
             self.recent = np.zeros(self.counts.size, dtype=np.uint32)
         if self.recent_rows + rows > _MOST_RECENT:

@@ -82,7 +82,7 @@ class Asked:
         return np.unique(np.array(cuts, dtype=np.float64))
 
     def check(self, moments: Moments) -> None:
-        """Raise if a score is none of the points.
+        """Raise if a score is not one of the points.
 
         Raises
         ------
@@ -124,7 +124,7 @@ def _floats(weights: Sequence[int]) -> FloatArray:
 
 
 _FEW_GROUPS = 8
-"""So many are looked for one by one; the records of more are sorted by group."""
+"""Up to this number they are looked for one by one; the records of more are sorted by group."""
 _POWERS = 3 * 2046
 """Powers of two, from that of the lowest bit of a product of three floats on."""
 
@@ -133,7 +133,7 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Beside:
-    """What is asked of every group, beside the numbers of its sketch."""
+    """What is requested of every group, beside the numbers of its sketch."""
 
     squares: bool = False
     """Sums of squared scores: what bin means leave out of the variance."""

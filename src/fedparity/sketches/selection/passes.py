@@ -70,7 +70,7 @@ def map_batches(
     batches = records.batches()
     first = list(islice(batches, threads))
     threads = max(1, len(first))
-    tasks = _Deck(chain(first, batches))
+    tasks = _TaskQueue(chain(first, batches))
 
     def thread() -> State:
         state = make()
@@ -90,7 +90,7 @@ def map_batches(
         try:  # from the first thread on: it reads while the others are started
             futures = [pool.submit(thread) for _ in range(threads)]
             _wait(futures)
-        except BaseException:  # Ctrl-C: nobody starts another batch
+        except BaseException:  # Ctrl-C: no thread starts another batch
             tasks.stop()
             raise
     return [future.result() for future in futures]
@@ -103,7 +103,7 @@ def _wait(futures: Sequence[Future[Any]]) -> None:
             return
 
 
-class _Deck:
+class _TaskQueue:
     """An iterator of tasks that several threads draw from."""
 
     def __init__(self, tasks: Iterator[BatchTask]) -> None:
@@ -111,7 +111,7 @@ class _Deck:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def __iter__(self) -> _Deck:
+    def __iter__(self) -> _TaskQueue:
         return self
 
     def __next__(self) -> BatchTask:
@@ -121,7 +121,7 @@ class _Deck:
             return next(self._tasks)
 
     def stop(self) -> None:
-        """Give out no further task."""
+        """Yield no further task."""
         self._stopped = True
 
 
@@ -166,7 +166,7 @@ class Kernel(Protocol):
 
 
 def choose_kernel(name: str, rows: int | None) -> Kernel:
-    """Return the kernel of this name, or the one that suits so many rows."""
+    """Return the kernel of this name, or the one that suits this number of rows."""
     if name not in get_args(KernelName):
         raise OptionError.unknown("kernel", name, get_args(KernelName))
     if name == "numpy" or (name == "auto" and not _pays(rows)):

@@ -89,7 +89,7 @@ class Census:
 class Selected:
     """The sketches of all groups, and how they were found.
 
-    What is said of a group is None where nothing was asked of it, or it has no record.
+    What is said of a group is None where nothing was requested of it, or it has no record.
     """
 
     census: Census
@@ -148,7 +148,7 @@ def select(
     score_range : pair of numbers, optional
         Scores outside are refused.
     levels_hint : int
-        About how many levels will be asked for; a matter of speed.
+        About how many levels will be requested; a matter of speed.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def _gathered(
 
 
 class AskedPlace(Protocol):
-    """Where records are, and are asked about instead of read."""
+    """A place that answers queries about its records, so that they are not read."""
 
     @property
     def place(self) -> str:
@@ -304,12 +304,12 @@ class AskedPlace(Protocol):
 
     @property
     def questions(self) -> int:
-        """How often that place was asked something so far."""
+        """The number of queries so far."""
         ...  # pragma: no cover
 
 
 class RankedRecords(AskedPlace, Protocol):
-    """The scores of all groups, of which only the numbers of a sketch are asked."""
+    """The scores of all groups, of which only the numbers of a sketch are requested."""
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
         """Count the groups, or return None if the source cannot rank these records after all.
@@ -322,14 +322,14 @@ class RankedRecords(AskedPlace, Protocol):
         ...  # pragma: no cover
 
     def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
-        """Return the sketches, with so many levels each: the bits are those of the kernels.
+        """Return the sketches, with the given number of levels each: the bits are those of the kernels.
 
         None if the source cannot find them after all.
 
         Raises
         ------
         ScoreError
-            If a score is none of the points of the grid, where they are counted.
+            If a score is not a point of the grid, where they are counted.
         """
         ...  # pragma: no cover
 

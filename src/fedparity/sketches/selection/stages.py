@@ -226,19 +226,18 @@ class MassTargets:
 Targets = RankTargets | MassTargets
 
 
-# Windows: the part of a kept bucket in which its wanted rank almost surely lies.
-#
-# A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
-# five standard deviations of its expected place. Records below and above are counted, not kept.
-# Where a window turns out to miss its rank, everything is gathered again without windows; hence they
-# save time and memory, and never change a result.
-
 _DEVIATIONS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Bounds of scores that are kept in some buckets."""
+    """Parts of kept buckets in which their wanted ranks almost surely lie.
+
+    A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
+    five standard deviations of its expected place. Records below and above are counted, not kept.
+    Where a window turns out to miss its rank, everything is gathered again without windows; hence
+    they save time and memory, and never change a result.
+    """
 
     places: Integers
     """Their buckets, in increasing order."""

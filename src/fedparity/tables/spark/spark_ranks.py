@@ -67,7 +67,7 @@ _Place: TypeAlias = tuple[int, int]
 class SparkRanks:
     """The scores of a Spark table, counted by cells; the cells with wanted ranks are sorted.
 
-    All groups are asked for in one job. What Spark returns does not depend on the order of rows.
+    One job ranks all groups. What Spark returns does not depend on the order of rows.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ def _silence() -> Iterator[None]:
 
 @contextmanager
 def _tidying() -> Iterator[None]:
-    """Remove the empty folder that Spark makes wherever it is first asked something."""
+    """Remove the empty folder that Spark makes wherever it runs its first query."""
     folder = Path("spark-warehouse")
     before = folder.exists()
     try:
@@ -219,6 +219,6 @@ def _tidying() -> Iterator[None]:
 
 
 def _stop(session: Any) -> None:  # noqa: ANN401 -- PySpark is optional
-    """End a session whose table nobody reads any more; there is nobody to tell if that fails."""
+    """End a session whose table is no longer read; a failure has no one to be reported to."""
     with suppress(Exception):
         session.stop()

@@ -125,7 +125,7 @@ _ALCHEMY_START = {
     ),
     SQLITE.name: ("PRAGMA query_only = ON", "BEGIN"),
 }
-"""What makes a transaction read-only, with one view of all rows; for others there is none here."""
+"""What makes a transaction read-only, with one view of all rows; there is no such statement for other dialects."""
 _NOT_SEEN_AS_ONE = (
     "SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
     "AND COALESCE(engine, '') <> 'InnoDB' "

@@ -165,7 +165,7 @@ class PostgresqlRanks:
         return [quoted(f"fedparity_piece_{place}") for place in pieces]
 
     def _cut(self) -> str:
-        """The scored rows with the pieces of their scores, null where a score is none to be added."""
+        """The scored rows with the pieces of their scores, null where a score is not to be added."""
         if self._pieces is None:
             return self._scored()
         base, low, high = float(1 << PIECE_BITS), *self._score_range

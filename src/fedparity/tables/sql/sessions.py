@@ -1,4 +1,4 @@
-"""A session: one connection, one transaction that cannot write, and what is asked in it."""
+"""A session: one connection, and one read-only transaction in which all queries run."""
 
 from __future__ import annotations
 

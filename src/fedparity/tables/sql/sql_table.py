@@ -50,7 +50,7 @@ class SqlTable:
 
     @property
     def rows(self) -> int | None:
-        """Its number of rows, counted by the database; of a query it is not asked."""
+        """Its number of rows, counted by the database; the rows of a query are not counted."""
         countable = self._relation.table is not None and self.rescannable
         if self._rows is None and countable and self._stream is None:
             self._rows = int(self._session.fetch(self._relation.counted())[0][0])
@@ -106,7 +106,7 @@ class SqlTable:
         )
 
     def _known_tables(self) -> list[str]:
-        """The tables there are; none where that cannot be asked any more."""
+        """The tables there are; an empty list where they cannot be listed any more."""
         listing = self._session.dialect.tables
         if listing is None:
             return []
@@ -118,7 +118,7 @@ class SqlTable:
 
 
 def _close(session: Session) -> None:
-    """End a session whose table nobody reads any more; there is nobody to tell if that fails."""
+    """End a session whose table is no longer read; a failure has no one to be reported to."""
     with suppress(Exception):
         session.close()
 

@@ -158,7 +158,7 @@ def single_query(sql: str) -> str:
 
 
 def gives_the_same_rows_again(query: str) -> bool:
-    """Return False if a query, asked twice of the same tables, may give other rows.
+    """Return False if a query that runs twice on the same tables may give other rows.
 
     ``LIMIT`` without an order, samples and random numbers do. It is a guess from words; that two
     scans agree is checked again when they are counted.
@@ -196,7 +196,7 @@ _ALIAS = "fedparity_rows"
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or a query, and how it is asked for."""
+    """A table or a query, and the statements that read it."""
 
     dialect: Dialect
     source: str
@@ -204,7 +204,7 @@ class Relation:
     table: tuple[str, ...] | None
     """The parts of the table's name; None for a query."""
     steady: bool = True
-    """Whether it gives the same rows when it is asked again in the same snapshot."""
+    """Whether it gives the same rows when it runs again in the same snapshot."""
 
     @classmethod
     def from_table(cls, name: str, dialect: Dialect) -> Relation:
@@ -262,9 +262,9 @@ class Dialect:
     tables: str | None = _TABLES
     """Lists the tables, for a hint when one is not found."""
     readings: Mapping[str, str] = field(default_factory=dict)
-    """How columns of certain types are asked for, where the plain name would lose something."""
+    """Expressions that select columns of certain types, where the plain name would lose something."""
     other_types: str = "{}"
-    """How columns of the types that are not in ``readings`` are asked for."""
+    """The expression that selects columns of the types that are not in ``readings``."""
 
     def quote(self, name: str) -> str:
         """Return a name between the quotes of this dialect."""
