@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults
-from fedparity.tables.columns import Block, BoolArray, Column, Numbers
+from fedparity.tables.columns import Block, Column, Numbers
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
@@ -81,9 +81,6 @@ class _FilteredColumn:
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series."""
         return self.column.series(name).filter(self.keep)
-
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fedparity.errors import GroupError, ScoreError
 from fedparity.errors.extras import polars, pyarrow
+from fedparity.laws.arrays import BoolArray
 from fedparity.laws.labels import Group, canonical_order, is_missing
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ __all__ = [
     "object_labels",
     "polars_labels",
 ]
-
-BoolArray = npt.NDArray[np.bool_]
 
 _SMALL_RANGE = 4096
 """Whole numbers that span no more than this are their own codes, without a sort."""

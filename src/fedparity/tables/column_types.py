@@ -15,6 +15,7 @@ import numpy.typing as npt
 from fedparity.errors import LabelError, ScoreError, TableError
 from fedparity.errors.extras import polars, pyarrow
 from fedparity.errors.table_errors import shortened
+from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import (
     Labels,
     array_labels,
@@ -25,7 +26,7 @@ from fedparity.laws.label_codes import (
     polars_labels,
 )
 from fedparity.laws.labels import is_missing
-from fedparity.tables.columns import BoolArray, Column, Numbers, as_texts, compiled, few_labels
+from fedparity.tables.columns import Column, Numbers, as_texts, compiled, few_labels
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,14 @@ from fedparity.errors.extras import pyarrow
 from fedparity.tables.column_types import ArrowColumn
 from fedparity.tables.columns import BLOCK_ROWS, Block
 from fedparity.tables.file_state import FileState
-from fedparity.tables.table import BlockTask, Condition, Selection, arrow_blocks, require_columns
+from fedparity.tables.table import (
+    BlockTask,
+    Condition,
+    Selection,
+    arrow_blocks,
+    parts,
+    require_columns,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -291,17 +298,10 @@ class ArrowFileTable:
         with ExitStack() as stack:
             with self._reading():
                 reader = stack.enter_context(self._open(fields))
-            yield from arrow_blocks(self._batches(reader), names)
-
-    def _batches(self, reader: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """Record batches, each read whole before the file is checked."""
-        batches = _each(reader)
-        while True:
-            with self._reading():
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield batch
+            batches = _each(reader)
+            # Each batch is read whole before the file is checked.
+            whole = parts(lambda: next(batches, None), self._reading)
+            yield from arrow_blocks(whole, names)
 
     @contextmanager
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:

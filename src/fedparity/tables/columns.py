@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors.extras import pyarrow
+from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import is_missing
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK_ROWS",
     "Block",
-    "BoolArray",
     "Column",
     "Numbers",
     "as_texts",
@@ -30,8 +30,6 @@ __all__ = [
     "few_labels",
     "label_text",
 ]
-
-BoolArray = npt.NDArray[np.bool_]
 
 BLOCK_ROWS = 1 << 20
 """Rows that are read at once: large enough to hide the cost of a task, small enough for memory."""

@@ -232,18 +232,13 @@ def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> 
 _PART = 1 << 16
 
 
-class DelimitedTable:
-    """A CSV file, plain or compressed, read in blocks of some megabytes.
-
-    Scores and weights are parsed as numbers and labels as text, so that ``01`` stays ``01``. The
-    type of a column that only a filter needs is taken from the first block.
-    """
+class _CsvTable:
+    """A CSV file, plain or compressed: its columns, of which the header gives the names."""
 
     rows = None
     rescannable = True
 
     def __init__(self, path: Path, delimiter: str) -> None:
-        polars("a CSV file")
         self._file = CsvFile.from_path(path, delimiter)
         self.columns: Sequence[str] = self._file.names
 
@@ -251,6 +246,18 @@ class DelimitedTable:
         """Raise if a column is not there, or there twice."""
         hint = delimiter_hint(self._file)
         require_columns(names, self.columns, what=str(self._file.path), hint=hint)
+
+
+class DelimitedTable(_CsvTable):
+    """A CSV file, plain or compressed, read in blocks of some megabytes.
+
+    Scores and weights are parsed as numbers and labels as text, so that ``01`` stays ``01``. The
+    type of a column that only a filter needs is taken from the first block.
+    """
+
+    def __init__(self, path: Path, delimiter: str) -> None:
+        polars("a CSV file")
+        super().__init__(path, delimiter)
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -412,20 +419,8 @@ _NUMBER = re.compile(
 """What polars and Arrow read as a number, without the spaces around it; float() would also read 1_000."""
 
 
-class PlainCsvTable:
+class PlainCsvTable(_CsvTable):
     """A CSV file, plain or compressed, read row by row; slower than polars, with the same outcome."""
-
-    rows = None
-    rescannable = True
-
-    def __init__(self, path: Path, delimiter: str) -> None:
-        self._file = CsvFile.from_path(path, delimiter)
-        self.columns: Sequence[str] = self._file.names
-
-    def require(self, names: Iterable[str]) -> None:
-        """Raise if a column is not there, or there twice."""
-        hint = delimiter_hint(self._file)
-        require_columns(names, self.columns, what=str(self._file.path), hint=hint)
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -469,14 +464,11 @@ class _ParseText:
         for name in self.selection.columns:
             position = self.file.names.index(name)
             fields = [row[position] for row in self.rows]
-            if self._is_number(name):
+            if name in self.selection.numbers:
                 columns[name] = self._numbers(name, [field.strip(" \t") for field in fields])
             else:
-                columns[name] = _texts(fields)
+                columns[name] = NumpyColumn(np.array(fields, dtype=object))
         return Block(len(self.rows), columns)
-
-    def _is_number(self, name: str) -> bool:
-        return name in self.selection.numbers
 
     def _numbers(self, name: str, fields: list[str]) -> NumpyColumn:
         wrong = sum(1 for field in fields if field and not _NUMBER.fullmatch(field))
@@ -485,7 +477,3 @@ class _ParseText:
         values = np.fromiter((float(field or "nan") for field in fields), np.float64, len(fields))
         empty = np.fromiter((not field for field in fields), np.bool_, len(fields))
         return NumpyColumn(np.ma.masked_array(values, empty) if empty.any() else values)
-
-
-def _texts(fields: list[str]) -> NumpyColumn:
-    return NumpyColumn(np.array(fields, dtype=object))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from fedparity.tables.table import (
     Table,
     arrow_blocks,
     blocks_of,
+    parts,
     require_columns,
 )
 
@@ -183,16 +185,14 @@ class IbisTable:
 
 
 def _batches(expression: Any) -> Iterator[Any]:  # noqa: ANN401 -- Ibis is optional
-    reader = _run(lambda: expression.to_pyarrow_batches(chunk_size=BLOCK_ROWS))
-    while True:
-        batch = _run(lambda: next(reader, None))
-        if batch is None:
-            return
-        yield batch
+    with _boundary():
+        reader = expression.to_pyarrow_batches(chunk_size=BLOCK_ROWS)
+    return parts(lambda: next(reader, None), _boundary)
 
 
-def _run(call: Any) -> Any:  # noqa: ANN401
+@contextmanager
+def _boundary() -> Iterator[None]:
     try:
-        return call()
+        yield
     except Exception:  # noqa: BLE001 -- the words of a backend may quote a value
         raise TableError.failed("the Ibis table") from None

@@ -10,10 +10,11 @@ import numpy as np
 
 from fedparity.errors import LabelError
 from fedparity.errors.base import listed
+from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import Labels, intersect
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Codes, Faults
-from fedparity.tables.columns import BoolArray, label_text
+from fedparity.tables.columns import label_text
 
 __all__ = [
     "Discovery",

@@ -12,11 +12,11 @@ import numpy as np
 from fedparity.errors import LabelError, TableError
 from fedparity.errors.base import listed
 from fedparity.errors.table_errors import shortened
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sketches.selection.moments import Asked
-from fedparity.tables.columns import Block, BoolArray, Numbers
+from fedparity.tables.columns import Block, Numbers
 from fedparity.tables.groups import Listing, Scheme, encode
 from fedparity.tables.table import BlockTask, Condition, MemoryTable, Selection, Table
 

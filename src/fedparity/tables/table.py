@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +16,10 @@ import numpy.typing as npt
 from fedparity.errors import TableError
 from fedparity.errors.extras import polars, pyarrow
 from fedparity.errors.table_errors import shortened
+from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import check_aligned
 from fedparity.tables.column_types import ArrowColumn, PandasColumn, as_column
-from fedparity.tables.columns import BLOCK_ROWS, Block, BoolArray, Column
+from fedparity.tables.columns import BLOCK_ROWS, Block, Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,10 +35,13 @@ __all__ = [
     "arrow_blocks",
     "blocks_of",
     "mapping_table",
+    "parts",
     "require_columns",
     "stream_table",
     "structured_table",
 ]
+
+Part = TypeVar("Part")
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _CALL = re.compile(r"(\w+)\s*\(")
@@ -383,6 +388,21 @@ def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Generator[Bloc
             yield from blocks_of({name: ArrowColumn(table.column(name)) for name in names})
     except pa.ArrowException:
         raise TableError.failed("the Arrow stream") from None
+
+
+def parts(
+    fetch: Callable[[], Part | None], boundary: Callable[[], AbstractContextManager[object]]
+) -> Iterator[Part]:
+    """Yield what ``fetch`` returns until it returns None; every call is inside a new ``boundary``.
+
+    A boundary turns the errors of a library into errors that quote no value of the table.
+    """
+    while True:
+        with boundary():
+            part = fetch()
+        if part is None:
+            return
+        yield part
 
 
 def _packs(batches: Iterable[Any]) -> Iterator[list[Any]]:

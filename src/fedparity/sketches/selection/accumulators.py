@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch, Codes, Faults
-from fedparity.sketches.selection.bucket_maps import Integers
 
 __all__ = [
     "KEEP",
@@ -139,7 +138,7 @@ class Bounds:
 class Tally:
     """Counts per bucket, the last of them for records that are left out."""
 
-    counts: Integers
+    counts: IntArray
     masses: FloatArray | None
     """Weight per bucket, rounded; only where weights are given."""
     faults: Faults = field(default_factory=Faults)
@@ -196,9 +195,9 @@ class Bag:
     """Kept records, counts of values that are met too often to keep, and exact sums."""
 
     kept: list[Batch] = field(default_factory=list)
-    equal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    equal: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many records had each candidate value."""
-    sides: Integers = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
+    sides: IntArray = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
     """How many records were below, inside and above each window."""
     values: ExactSums | None = None
     """Sums of scores by row."""
@@ -246,7 +245,7 @@ class Bag:
             if mine is not None and theirs is not None:
                 mine.merge(theirs)
 
-    def add_sums(self, rows: Integers, scores: FloatArray, weights: FloatArray | None) -> None:
+    def add_sums(self, rows: IntArray, scores: FloatArray, weights: FloatArray | None) -> None:
         """Add records to the sums of their rows."""
         if self.values is not None:
             self.values.add(rows, scores)
@@ -267,7 +266,7 @@ class Bag:
         )
 
 
-def taken(batch: Batch, rows: Integers | npt.NDArray[np.bool_] | slice) -> Batch:
+def taken(batch: Batch, rows: IntArray | npt.NDArray[np.bool_] | slice) -> Batch:
     """Return some records of a batch."""
     codes: Codes = batch.codes[rows]
     return Batch(batch.scores[rows], codes, None if batch.weights is None else batch.weights[rows])

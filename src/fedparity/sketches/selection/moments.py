@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_moments
 from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.sketches.records import Batch, Codes
-from fedparity.sketches.selection.bucket_maps import Integers
 
 __all__ = [
     "Asked",
@@ -98,7 +97,7 @@ class Asked:
             return [own[1::2].copy() for own in moments.counts]
         return [_floats(own[1::2]) for own in moments.between()]
 
-    def records(self, moments: Moments) -> list[Integers | None]:
+    def records(self, moments: Moments) -> list[IntArray | None]:
         """Return for each group how many records lie between thresholds, or at each point.
 
         None where there are neither.
@@ -201,7 +200,7 @@ class Moments:
     """
 
     beside: Beside
-    counts: Integers
+    counts: IntArray
     """Records of each group (rows) between two bounds (columns); not counted if there are none."""
     sums: RowSums
     """Scores in 2^-1074, or weight times score in 2^-2148."""
@@ -250,7 +249,7 @@ class Moments:
             if self.weights is not None and batch.weights is not None:
                 self.weights.in_limbs().add(places, batch.weights)
 
-    def _add_group(self, group: int, batch: Batch, rows: Integers | slice) -> None:
+    def _add_group(self, group: int, batch: Batch, rows: IntArray | slice) -> None:
         weights = None if batch.weights is None else batch.weights[rows]
         if self.beside.squares:
             first, second = exact_moments(batch.scores[rows], weights)

@@ -9,12 +9,11 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Records
 from fedparity.sketches.selection.accumulators import Bag, Bounds, Tally, Tuning
-from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.moments import Asked, Beside, Moments
 from fedparity.sketches.selection.passes import (
     KernelName,
@@ -58,7 +57,7 @@ Found = TypeVar("Found")
 class Census:
     """How many records each group has, before anything of their scores is known."""
 
-    counts: Integers
+    counts: IntArray
     """Records of each group that have a positive weight."""
     masses: FloatArray
     """Their total weight, correctly rounded."""
@@ -68,7 +67,7 @@ class Census:
     """Rows that were left out, as allowed."""
 
     @classmethod
-    def from_moments(cls, counts: Integers, moments: Moments, dropped: int) -> Census:
+    def from_moments(cls, counts: IntArray, moments: Moments, dropped: int) -> Census:
         r"""Return the census of groups whose weights, if they have any, were added up.
 
         Weights that sum to W amount to :math:`W^2 / \sum_i w_i^2` records.
@@ -101,7 +100,7 @@ class Selected:
     """For bin means the variance inside the bins, correctly rounded: what they leave out."""
     above: tuple[tuple[int | float, ...] | None, ...]
     """Records, or their weight, at or above each threshold."""
-    records: tuple[Integers | None, ...]
+    records: tuple[IntArray | None, ...]
     """How many records lie below, between and above thresholds, or, for counts, at each point; None
     where there are neither."""
     kernel: str

@@ -22,9 +22,9 @@ from fedparity.tables.spark.spark_sql import (
     PLACE,
     Questions,
     Range,
+    error_boundary,
     most_records,
     squared,
-    telling,
 )
 from fedparity.tables.sql.sessions import value_column
 
@@ -235,7 +235,7 @@ class SparkRanks:
 
     def _collected(self, sql: str) -> list[Any]:
         self.questions += 1
-        with telling():
+        with error_boundary():
             rows: list[Any] = self.rows.sparkSession.sql(sql, rows=self.rows).collect()
         return rows
 

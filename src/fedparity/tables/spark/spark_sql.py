@@ -40,6 +40,7 @@ __all__ = [
     "Range",
     "condition_of",
     "double",
+    "error_boundary",
     "halves_of_squares",
     "has_more_bits",
     "most_records",
@@ -47,7 +48,6 @@ __all__ = [
     "pieces_of",
     "spark_condition",
     "squared",
-    "telling",
     "text",
 ]
 
@@ -66,7 +66,7 @@ _UNREACHABLE = "failed to connect", "unavailable", "connection refused", "stoppe
 
 
 @contextmanager
-def telling() -> Iterator[None]:
+def error_boundary() -> Iterator[None]:
     """Turn whatever Spark raises into an error that shows none of its words, and log none."""
     logger = extra("pyspark.logger", "a Spark table", "spark").PySparkLogger.getLogger(_LOGGER)
     logger.addFilter(_nothing)

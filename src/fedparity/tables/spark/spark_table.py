@@ -18,7 +18,7 @@ from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.databases import Address
 from fedparity.tables.ranking import RanksTable
 from fedparity.tables.spark.spark_ranks import SparkRanks
-from fedparity.tables.spark.spark_sql import PLACE, name_of, spark_condition, telling
+from fedparity.tables.spark.spark_sql import PLACE, error_boundary, name_of, spark_condition
 from fedparity.tables.sql.sessions import CHUNK_ROWS, row_blocks
 from fedparity.tables.sql.statements import Relation
 from fedparity.tables.table import BlockTask, Condition, Selection, require_columns
@@ -48,7 +48,7 @@ class SparkTable:
     rows = None
 
     def __init__(self, frame: Any, *, rescannable: bool = True) -> None:  # noqa: ANN401 -- optional
-        with telling():
+        with error_boundary():
             fields, streams = list(frame.schema.fields), frame.isStreaming
         if streams:
             raise TableError(
@@ -75,7 +75,7 @@ class SparkTable:
         names = selection.columns
         kept = self._kept(selection.where)
         frame = self._frame if kept is None else kept
-        with telling():
+        with error_boundary():
             rows = frame.select(*map(name_of, names)).toLocalIterator()
         yield from row_blocks(_chunks(rows), names)
 
@@ -93,7 +93,7 @@ class SparkTable:
             text = f"CAST({name_of(name)} AS STRING)"  # which is without a collation
             label = text if self._types[name] in _TEXTS else name_of(name)
             columns += [f"{label} AS v{place}", f"{text} AS t{place}"]
-        with telling():
+        with error_boundary():
             rows = frame.selectExpr(*columns)
         return SparkRanks(rows, roles.groups, asked)
 
@@ -102,13 +102,13 @@ class SparkTable:
         condition = None if where is None else spark_condition(where, self._types)
         if condition is None:
             return None
-        with telling():
+        with error_boundary():
             return self._frame.where(condition)
 
 
 def _chunks(rows: Iterator[Any]) -> Iterator[Sequence[Any]]:
     while True:
-        with telling():
+        with error_boundary():
             chunk = list(islice(rows, CHUNK_ROWS))
         if not chunk:
             return
@@ -141,7 +141,7 @@ def open_spark(address: Address, relation: Relation) -> SparkTable:
     module: Any = extra("pyspark.sql", "a Spark table", "spark")
     session, own = _session(module.SparkSession, address)
     try:
-        with telling(), _tidying():
+        with error_boundary(), _tidying():
             frame = session.sql(f"SELECT * FROM {relation.source}")  # noqa: S608 -- quoted, or checked
             table = SparkTable(frame, rescannable=relation.steady)
     except BaseException as error:
@@ -160,7 +160,7 @@ def _session(kind: Any, address: Address) -> tuple[Any, bool]:  # noqa: ANN401 -
     """The session, and whether it was started here."""
     place = address.url.partition("://")[2]
     master = place[1:] if place.startswith("/") else address.url
-    with telling():
+    with error_boundary():
         active = kind.getActiveSession()
         if active is not None:
             if address.kind == "sc" or master not in ("", active.conf.get("spark.master", None)):

@@ -24,9 +24,9 @@ __all__ = [
     "ColumnTypes",
     "Failure",
     "Session",
+    "error_boundary",
     "failure_of",
     "row_blocks",
-    "telling",
     "value_column",
 ]
 
@@ -92,7 +92,7 @@ _LOGIN_WORDS = "authentication failed", "does not exist", "no password supplied"
 
 
 @contextmanager
-def telling(dialect: Dialect) -> Iterator[None]:
+def error_boundary(dialect: Dialect) -> Iterator[None]:
     """Turn whatever a driver raises into an error that shows none of its words."""
     try:
         yield
