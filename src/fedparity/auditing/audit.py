@@ -18,12 +18,9 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_messages
 from fedparity.documents.plan import Plan
 from fedparity.errors import FederationError, SecureMessageError
-from fedparity.federated.attribution import attribute
-from fedparity.federated.decomposition import decompose
-from fedparity.federated.estimate import pairs
 from fedparity.federated.federation import Federation
-from fedparity.federated.influence import SiloInfluence, influences
-from fedparity.federated.local_audits import local_audits
+from fedparity.federated.influence import SiloInfluence
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -129,7 +126,7 @@ def audit(
     }
     sizes = partial(Sizes.of, federation, method, score_range=plan.score_range)
     seen = sizes()
-    influence = influences(federation, method)
+    measures = Measures(federation, method)
     assessment = assess(
         federation,
         method,
@@ -138,8 +135,9 @@ def audit(
         **missing,
         redraws=redraws,
         seed=seed,
-        local=_most_influential(influence),
+        local=_most_influential(measures.influences),
         progress=_redrawing(progress),
+        measures=measures,
     )
     return compose(
         Findings(
@@ -150,11 +148,11 @@ def audit(
             aside=aside,
             seen=seen,
             all=sizes(**missing) if missing["unseen"] else seen,
-            pairs=pairs(federation, method),
-            terms=decompose(federation, method),
-            attribution=attribute(federation, method),
-            influences=influence,
-            local=local_audits(federation, method),
+            pairs=measures.pairs,
+            terms=measures.terms,
+            attribution=measures.attribution,
+            influences=measures.influences,
+            local=measures.local,
             assessment=assessment,
         )
     )

@@ -18,11 +18,7 @@ from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.fields import typed_label
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.federated.attribution import attribute
-from fedparity.federated.decomposition import decompose
-from fedparity.federated.estimate import pairs
-from fedparity.federated.influence import influences
-from fedparity.federated.local_audits import local_audits
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
 from fedparity.privacy.noise import NoiseLaw
@@ -110,6 +106,7 @@ def audit_noisy(
         "unseen": unseen.of(federation.groups),
         "unseen_total": unseen.total,
     }
+    measures = Measures(federation, method)
     assessment = assess_noisy(
         histograms,
         federation,
@@ -120,6 +117,7 @@ def audit_noisy(
         redraws=redraws,
         seed=seed,
         progress=progress,
+        measures=measures,
     )
     warnings = noise_warnings(plan, assessment.disparity)
     bounded = histograms.federation(
@@ -137,11 +135,11 @@ def audit_noisy(
             aside=aside,
             seen=seen,
             all=sizes(**missing) if missing["unseen"] else seen,
-            pairs=pairs(federation, method),
-            terms=decompose(federation, method),
-            attribution=attribute(federation, method),
-            influences=influences(federation, method),
-            local=local_audits(federation, method),
+            pairs=measures.pairs,
+            terms=measures.terms,
+            attribution=measures.attribution,
+            influences=measures.influences,
+            local=measures.local,
             assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         )
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +35,11 @@ from fedparity.documents.fields import FrozenMapping, group_words
 from fedparity.documents.plan import Plan
 from fedparity.errors import GroupError
 from fedparity.errors.base import listed
-from fedparity.federated.estimate import Pair, pairs
+from fedparity.federated.estimate import Pair
 from fedparity.federated.federation import Federation
+from fedparity.federated.measures import Measures
 from fedparity.laws.labels import Group
+from fedparity.laws.progress import LabeledProgress, Progress
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import Inbox, roster_of, secure_terms
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -45,7 +47,6 @@ from fedparity.modes.secure.round_progress import SecureSum, open_sum
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import NoiseLaw
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
-from fedparity.uncertainty.bootstrap import Progress as RedrawProgress
 from fedparity.uncertainty.certificate import certify_grid, federation_of_bins
 from fedparity.uncertainty.noisy_assessment import assess_noisy, noise_rank_errors
 from fedparity.uncertainty.noisy_histograms import NoisyHistograms
@@ -222,7 +223,7 @@ def measure(
     confidence: float,
     seed: int,
     redraws: int | None,
-    progress: RedrawProgress | None,
+    progress: Progress | None,
 ) -> Measured:
     """Measure the sum; intervals are those of one sample of all silos, whose noise is known."""
     summed = Summed.of(plan, opened)
@@ -236,6 +237,7 @@ def measure(
     federation = histograms.federation()
     method = histogram_method(plan)
     unseen = dict.fromkeys(summed.groups, summed.unseen) if summed.unseen else {}
+    measures = Measures(federation, method)
     assessment = assess_noisy(
         histograms,
         federation,
@@ -247,6 +249,7 @@ def measure(
         redraws=redraws,
         seed=seed,
         progress=progress,
+        measures=measures,
     )
     bounded = _bounded(plan, histograms, confidence=confidence, seed=seed)
     # Of exact counts nothing is uncertain but where records lie inside bins.
@@ -260,7 +263,7 @@ def measure(
         seen=seen,
         all=sizes(unseen=unseen, unseen_total=summed.unseen) if unseen else seen,
         assessment=_of_the_sum(plan, summed, assessment),
-        pairs=pairs(federation, method),
+        pairs=measures.pairs,
         unseen=unseen,
     )
 
@@ -398,9 +401,6 @@ def _silo(plan: Plan, silo: str) -> SiloResult:
     )
 
 
-Progress: TypeAlias = Callable[[int, int, str], None]
-
-
 def audit_secure(
     plan: Plan,
     messages: Iterable[RoundMessage | str | os.PathLike[str]],
@@ -408,7 +408,7 @@ def audit_secure(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: Progress | None = None,
+    progress: LabeledProgress | None = None,
 ) -> AuditResult:
     """Open the sum of a round and measure the disparity of all silos together.
 

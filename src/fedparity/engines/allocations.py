@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
+from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
 from fedparity.laws.label_codes import check_aligned, encode_labels
 from fedparity.laws.labels import Group
 
@@ -22,8 +22,6 @@ Regime: TypeAlias = Literal["random", "positive", "negative"]
 ``negative``: one group the other way round."""
 Cut: TypeAlias = Literal["paper", "margins"]
 """``paper``: the latent variable is cut; ``margins``: its ranks within the group are."""
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,20 +114,9 @@ class MassError(InputError):
 class MagnitudeError(InputError):
     """A p-th power that a float64 cannot hold."""
 
-    @classmethod
-    def underflow(cls, what: str) -> MagnitudeError:
-        return cls(
-            f"{what} is not zero but too small for a 64-bit float.",
-            fix="rescale the scores (for example to [0, 1]) before measuring.",
-        )
-
 
 class OptionError(InputError):
     """An order, a number of levels, a trim or a name out of its range."""
-
-    @classmethod
-    def order(cls, order: object) -> OptionError:
-        return cls(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
 
     @classmethod
     def unknown(cls, name: str, value: object, known: Iterable[str]) -> OptionError:
@@ -144,13 +133,6 @@ class GroupError(InputError):
         return cls(
             f"a disparity compares two groups or more, but the data hold {names}.",
             fix="check the group column, or the filter applied before the audit.",
-        )
-
-    @classmethod
-    def empty(cls, group: object) -> GroupError:
-        return cls(
-            f"group {group!r} has no record in any silo.",
-            fix="remove the group from the list, or check how its label is spelled in the data.",
         )
 
 
@@ -179,33 +161,6 @@ class FederationError(InputError):
     @classmethod
     def empty(cls) -> FederationError:
         return cls("the federation holds no cell.", fix="give at least one silo with two groups.")
-
-    @classmethod
-    def mixed_kinds(cls, kinds: Collection[str]) -> FederationError:
-        return cls(
-            f"all cells must hold the same kind of sketch, but they hold {listed(kinds)}.",
-            fix="ask every silo for the same kind, the one its plan names.",
-        )
-
-    @classmethod
-    def unknown_group(
-        cls, group: object, silo: object, groups: Collection[object]
-    ) -> FederationError:
-        return cls(
-            f"silo {silo!r} sent group {group!r}, which is not among {listed(groups)}.",
-            fix="add the group to the list, or map the silo's label to one of it.",
-        )
-
-    @classmethod
-    def duplicate_groups(cls, groups: Collection[object]) -> FederationError:
-        return cls(f"a group is listed twice among {listed(groups)}.", fix="list each group once.")
-
-    @classmethod
-    def unknown_silo(cls, silo: object, silos: Collection[object]) -> FederationError:
-        return cls(
-            f"silo {silo!r} is not in this federation.",
-            fix=f"name one of its {len(silos)} silos: {listed(silos)}.",
-        )
 
 
 class RecordsError(InputError):
