@@ -45,7 +45,7 @@ __all__ = [
 _HOMES = {
     "AuditResult": "auditing.result",
     "Cell": "sketches.cell",
-    "DatabaseTable": "tables.sql.database_table",
+    "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
     "FedparityError": "errors",
     "InputError": "errors",
@@ -91,7 +91,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.planning.audit_size import plan_size
     from fedparity.silo.sketch import Sketcher, sketch
     from fedparity.sketches.cell import Cell
-    from fedparity.tables.sql.database_table import DatabaseTable
+    from fedparity.tables.databases import DatabaseTable
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
 

@@ -13,8 +13,7 @@ from fedparity.errors import DatabaseError, MissingSiloError, OptionError
 from fedparity.errors.base import printable
 from fedparity.privacy.policy import RULES, Policy
 from fedparity.silo.permit import Permit
-from fedparity.tables.sql.addresses import Address, is_address, read_address
-from fedparity.tables.sql.database_table import DatabaseTable
+from fedparity.tables.databases import Address, DatabaseTable, is_address, read_address
 
 __all__ = [
     "byte_count",

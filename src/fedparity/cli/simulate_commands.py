@@ -48,7 +48,7 @@ def deal_rows(
     )
     _tell(dealt.number, dealt.pearson, dealt.spearman, int(pooled.dropped.sum()))
     names, codes = np.unique(dealt.names, return_inverse=True)
-    return PooledTable.of(
+    return PooledTable.from_records(
         groups=pooled.groups,
         codes=pooled.codes,
         silos=names.tolist(),
