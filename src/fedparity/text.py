@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _with_exponent(size: float, digits: int) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def span(ends: tuple[float, float]) -> str:
+def span(ends: Iterable[float]) -> str:
     """Return an interval in words, which no minus sign can confuse.
 
     Examples
@@ -111,7 +112,7 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
 
 
-def percents(ends: tuple[float, float]) -> str:
+def percents(ends: Iterable[float]) -> str:
     """Return an interval of shares in percent.
 
     Examples

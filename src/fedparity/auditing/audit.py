@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 from fedparity.auditing.comparison import Sizes
 from fedparity.auditing.missing_records import find_unseen, measured_groups, set_aside
 from fedparity.auditing.noisy_audit import audit_noisy
-from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_building import Findings, compose
-from fedparity.auditing.result_parts import SetAside
 from fedparity.auditing.secure_audit import audit_secure
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_messages
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SetAside
 from fedparity.errors import FederationError, SecureMessageError
 from fedparity.federated.attribution import attribute
 from fedparity.federated.decomposition import decompose

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.auditing.result_parts import (
+from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import (
     Bounded,
     Burden,
     Compared,
@@ -23,15 +24,14 @@ from fedparity.auditing.result_parts import (
     Standardized,
     Verdicts,
     WorstPair,
+    verdict,
 )
-from fedparity.documents.plan import Plan
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixtures
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.uncertainty.assessment import Assessment, Bounds, DisparityAssessment, verdict
-from fedparity.uncertainty.brackets import Bracket
-from fedparity.uncertainty.certificate import Certificate, certify_pairs
+from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
+from fedparity.uncertainty.certificate import certify_pairs
 from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
 
 __all__ = [
@@ -101,42 +101,42 @@ class Beyond:
         groups = sum(each.most != 0 for each in aside)
         return cls(share=share, groups=groups, width=high - low, order=order)
 
-    def disparity(self, others: Certificate) -> Certificate:
+    def disparity(self, others: Bounds) -> Bounds:
         """Return what the disparity of all groups can be, given bounds of that of the others."""
         if not self.share:
             return others
         widest = self.width**self.order / (2 if self.order == 1 else 4)
         upper = (1 - self.share) * others.upper + self.share * self.width**self.order
-        return Certificate(
+        return Bounds(
             lower=(1 - self.share) * others.lower, upper=max(others.upper, min(widest, upper))
         )
 
-    def largest_distance(self, others: Interval) -> Interval:
+    def largest_distance(self, others: Bounds) -> Bounds:
         """Return what the distance of the groups furthest apart can be."""
-        return Interval(others.lower, max(others.upper, self.width)) if self.share else others
+        return Bounds(others.lower, max(others.upper, self.width)) if self.share else others
 
-    def burden(self, others: Interval) -> Interval:
+    def burden(self, others: Bounds) -> Bounds:
         """Return what the distance of a group from the center can be."""
         moved = self.share * self.width
-        return Interval(max(0.0, others.lower - moved), others.upper + moved)
+        return Bounds(max(0.0, others.lower - moved), others.upper + moved)
 
-    def deviation(self, others: Interval) -> Interval:
+    def deviation(self, others: Bounds) -> Bounds:
         """Return what the standard deviation within groups can be."""
         upper = (1 - self.share) * others.upper**2 + self.share * self.width**2 / 4
-        return Interval(
+        return Bounds(
             math.sqrt(1 - self.share) * others.lower, max(others.upper, math.sqrt(upper))
         )
 
-    def equal_weights(self, others: Interval, groups: int) -> Interval:
+    def equal_weights(self, others: Bounds, groups: int) -> Bounds:
         """Return what the disparity in points of equally large groups can be."""
         if not self.groups:
             return others
         lower = others.lower * groups / (groups + self.groups)
-        return Interval(lower, max(others.upper, self.width / 2))
+        return Bounds(lower, max(others.upper, self.width / 2))
 
-    def part(self, others: Interval) -> Interval:
+    def part(self, others: Bounds) -> Bounds:
         """Return what a share of a variance or a disparity can be: anything, once there are more."""
-        return Interval(0.0, 1.0) if self.share else others
+        return Bounds(0.0, 1.0) if self.share else others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ class Sizes:
     """Magnitudes with bounds, and bounds of the distances that the plan has compared."""
 
     magnitudes: Magnitudes
-    pairs: tuple[Interval, ...]
+    pairs: tuple[Bounds, ...]
     """What the distance of every two groups can be, of the plan's order and trim."""
 
     @classmethod
@@ -161,7 +161,7 @@ class Sizes:
         found = magnitudes(
             federation, method, score_range=score_range, unseen=unseen, unseen_total=unseen_total
         )
-        bounds: Iterable[Bracket | Certificate] = (pair.distance for pair in found.pairs)
+        bounds: Iterable[Bounds] = (pair.distance for pair in found.pairs)
         if method.order == 1 or method.trim:
             bounds = certify_pairs(
                 federation,
@@ -172,11 +172,11 @@ class Sizes:
                 unseen_total=unseen_total,
             )
         return cls(
-            magnitudes=found, pairs=tuple(Interval(each.lower, each.upper) for each in bounds)
+            magnitudes=found, pairs=tuple(Bounds(each.lower, each.upper) for each in bounds)
         )
 
 
-def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Interval:
+def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Bounds:
     r"""Return what the standard deviation within groups could be in the population.
 
     The mean V of the squares :math:`(Z - \mu_s)^2` of n independent records has the variance
@@ -201,18 +201,18 @@ def sampled_deviation(federation: Federation, known: Bracket, confidence: float)
     records = weight.sum() ** 2 / np.sum(weight**2 / federation.effective)
     error = math.sqrt(max(0.0, fourths - squares**2) / records)
     error = NormalDist().inv_cdf((1 + confidence) / 2) * error / (2 * math.sqrt(squares or 1.0))
-    return Interval(max(0.0, known.lower - error), known.upper + error)
+    return Bounds(max(0.0, known.lower - error), known.upper + error)
 
 
-_ONE = Interval(1.0, 1.0)
+_ONE = Bounds(1.0, 1.0)
 
 
 class _Ranges(NamedTuple):
     """What a distance could be, from the narrowest range to the widest."""
 
-    interval: Interval
-    combined: Interval
-    all: Interval
+    interval: Bounds
+    combined: Bounds
+    all: Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,7 +294,7 @@ class Comparison:
     @cached_property
     def _distances(self) -> list[_Ranges]:
         """What the distance of every two groups could be, for all pairs at once."""
-        combine, widest = self._disparity, Interval(0.0, self.beyond.width)
+        combine, widest = self._disparity, Bounds(0.0, self.beyond.width)
         found = []
         for pair, seen, everyone in zip(
             self.assessment.pairs, self.seen.pairs, self.all.pairs, strict=True
@@ -324,7 +324,7 @@ class Comparison:
         Intervals of all pairs hold at once, so these do too, whichever pair is the worst.
         """
         worst = self.assessment.pairs[self._place]
-        estimates = Interval(*sorted((worst.value, worst.corrected)))
+        estimates = Bounds(*sorted((worst.value, worst.corrected)))
         interval, combined, _ = (
             _hull(_largest(ranges), estimates) for ranges in zip(*self._distances, strict=True)
         )
@@ -378,11 +378,11 @@ class Comparison:
             all=_quotient(everyone, units[1]),
         )
 
-    def _width(self) -> tuple[float, tuple[Interval, Interval]]:
+    def _width(self) -> tuple[float, tuple[Bounds, Bounds]]:
         width = self.beyond.width
-        return width, (Interval(width, width), Interval(width, width))
+        return width, (Bounds(width, width), Bounds(width, width))
 
-    def _deviation(self) -> tuple[float, tuple[Interval, Interval]]:
+    def _deviation(self) -> tuple[float, tuple[Bounds, Bounds]]:
         """One standard deviation, and what it could be among those who answered, and among all."""
         known, everyone = (
             sampled_deviation(
@@ -391,11 +391,11 @@ class Comparison:
             for each in (self.seen, self.all)
         )
         value = self.seen.magnitudes.standardized.deviation.value
-        known = _hull(known, Interval(value, value))
+        known = _hull(known, Bounds(value, value))
         return value, (known, self.beyond.deviation(_hull(everyone, known)))
 
 
-def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Interval]) -> Bounded:
+def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Bounds], Bounds]) -> Bounded:
     """A magnitude with bounds of what was seen, and of all that may exist."""
     certificate = _ends(seen)
     outer = beyond(_hull(_ends(everyone), certificate))
@@ -403,7 +403,7 @@ def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Inte
 
 
 def _in_deviations(
-    value: float, certificate: Interval, outer: Interval, deviation: Bounded
+    value: float, certificate: Bounds, outer: Bounds, deviation: Bounded
 ) -> InDeviations:
     return InDeviations(
         value=value / deviation.value if deviation.value else None,
@@ -412,17 +412,17 @@ def _in_deviations(
     )
 
 
-def _quotient(ends: Interval, unit: Interval) -> Interval:
+def _quotient(ends: Bounds, unit: Bounds) -> Bounds:
     """What a number can be in units that are known up to a range; without limit if one may be 0."""
     most = 1 / unit.lower if unit.lower > 0 else math.inf
     least = 1 / unit.upper
     lower = ends.lower * (least if ends.lower > 0 else most) if ends.lower else 0.0
     upper = ends.upper * (most if ends.upper > 0 else least) if ends.upper else 0.0
-    return Interval(lower, upper)
+    return Bounds(lower, upper)
 
 
-def _ends(bounds: Bracket | Bounds) -> Interval:
-    return Interval(bounds.lower, bounds.upper)
+def _ends(bounds: Bounds) -> Bounds:
+    return Bounds(bounds.lower, bounds.upper)
 
 
 def _root(square: Bracket) -> Bracket:
@@ -433,19 +433,19 @@ def _root(square: Bracket) -> Bracket:
     )
 
 
-def _power(exponent: float) -> Callable[[Interval], Interval]:
-    return lambda ends: Interval(ends.lower**exponent, ends.upper**exponent)
+def _power(exponent: float) -> Callable[[Bounds], Bounds]:
+    return lambda ends: Bounds(ends.lower**exponent, ends.upper**exponent)
 
 
-def _largest(ranges: Iterable[Interval]) -> Interval:
+def _largest(ranges: Iterable[Bounds]) -> Bounds:
     """What the largest of several numbers can be, each known up to a range."""
     lower, upper = zip(*ranges, strict=True)
-    return Interval(max(lower), max(upper))
+    return Bounds(max(lower), max(upper))
 
 
-def _hull(ends: Interval, other: Interval) -> Interval:
-    return Interval(min(ends.lower, other.lower), max(ends.upper, other.upper))
+def _hull(ends: Bounds, other: Bounds) -> Bounds:
+    return Bounds(min(ends.lower, other.lower), max(ends.upper, other.upper))
 
 
-def _common(ends: Interval, other: Interval) -> Interval:
-    return Interval(max(ends.lower, other.lower), min(ends.upper, other.upper))
+def _common(ends: Bounds, other: Bounds) -> Bounds:
+    return Bounds(max(ends.lower, other.lower), min(ends.upper, other.upper))

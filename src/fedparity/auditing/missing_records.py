@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fedparity.auditing.result_parts import SetAside
 from fedparity.documents.audit_warnings import AuditWarning, WarningCode
 from fedparity.documents.fields import group_words, typed_label
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import SetAside
 from fedparity.errors import GroupError
 from fedparity.errors.base import listed
 from fedparity.laws.labels import Group

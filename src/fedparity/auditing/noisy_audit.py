@@ -12,12 +12,12 @@ import numpy as np
 
 from fedparity.auditing.comparison import Sizes
 from fedparity.auditing.missing_records import Unseen, measured_groups, set_aside
-from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_building import Findings, compose
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.fields import typed_label
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.federated.attribution import attribute
 from fedparity.federated.decomposition import decompose
 from fedparity.federated.estimate import pairs

@@ -8,9 +8,13 @@ from typing import Any
 
 from fedparity.auditing.comparison import Beyond, Comparison, Sizes
 from fedparity.auditing.missing_records import Unseen, audit_warnings, silo_note
-from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.result_curves import group_curves, silo_quantiles
-from fedparity.auditing.result_parts import (
+from fedparity.documents.fields import FrozenMapping
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.documents.privacy_terms import PrivacyTerms
+from fedparity.documents.result import SCHEMA, AuditResult
+from fedparity.documents.result_parts import (
     AttributionResult,
     DecompositionResult,
     GroupResult,
@@ -23,10 +27,6 @@ from fedparity.auditing.result_parts import (
     SiloResult,
     StandIn,
 )
-from fedparity.documents.fields import FrozenMapping
-from fedparity.documents.message import SiloSketch
-from fedparity.documents.plan import Plan
-from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.federated.attribution import Attribution
 from fedparity.federated.decomposition import Decomposition, TriangleTerms
 from fedparity.federated.estimate import Pair
@@ -34,7 +34,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.influence import SiloInfluence
 from fedparity.federated.local_audits import LocalAudit
 from fedparity.federated.mixtures import mixtures
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.modes.secure.round_checks import colluders_of
 from fedparity.uncertainty.assessment import Assessment
@@ -117,7 +117,7 @@ def plan_summary(plan: Plan) -> PlanSummary:
         sketch=plan.message_kind,
         estimator=plan.estimator,
         order=plan.order,
-        score_range=Interval(*plan.score_range),
+        score_range=Bounds(*plan.score_range),
         score_step=plan.score_step,
         thresholds=tuple(plan.thresholds),
         favorable=plan.favorable,
@@ -146,7 +146,7 @@ def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
 
 
 def pair_results(
-    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Interval]
+    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Bounds]
 ) -> tuple[PairResult, ...]:
     """Return the distances between every two groups with their errors."""
     return tuple(

@@ -13,7 +13,6 @@ import numpy as np
 
 from fedparity.auditing.comparison import Beyond, Comparison, Sizes
 from fedparity.auditing.noisy_audit import histogram_method, most_withheld, noise_warnings
-from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.result_building import (
     group_results,
     heterogeneity_result,
@@ -22,7 +21,11 @@ from fedparity.auditing.result_building import (
     stated_guarantee,
 )
 from fedparity.auditing.result_curves import group_curves
-from fedparity.auditing.result_parts import (
+from fedparity.documents.audit_warnings import AuditWarning, WarningCode
+from fedparity.documents.fields import FrozenMapping, group_words
+from fedparity.documents.plan import Plan
+from fedparity.documents.result import SCHEMA, AuditResult
+from fedparity.documents.result_parts import (
     AttributionResult,
     DecompositionResult,
     PartIntervals,
@@ -30,9 +33,6 @@ from fedparity.auditing.result_parts import (
     SiloInfluenceResult,
     SiloResult,
 )
-from fedparity.documents.audit_warnings import AuditWarning, WarningCode
-from fedparity.documents.fields import FrozenMapping, group_words
-from fedparity.documents.plan import Plan
 from fedparity.errors import GroupError
 from fedparity.errors.base import listed
 from fedparity.federated.estimate import Pair, pairs

@@ -11,7 +11,9 @@ from fedparity.documents.json_text import LARGEST_INTEGER
 from fedparity.laws.labels import Group
 
 __all__ = [
+    "KEY_BYTES",
     "LONGEST_NAME",
+    "SIGNATURE_BYTES",
     "FrozenMapping",
     "Label",
     "as_group",
@@ -89,6 +91,9 @@ def decode_base64(text: str, size: int) -> bytes | None:
 Label: TypeAlias = str | int | bool
 """One label, or one part of an intersection."""
 
+KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+"""Of Ed25519."""
 LONGEST_NAME = 200
 _MOST_PARTS = 10
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedparity.documents.fields import (
+    KEY_BYTES,
     LONGEST_NAME,
+    SIGNATURE_BYTES,
     FrozenMapping,
     decode_base64,
     height_of,
@@ -121,8 +123,6 @@ def _on_grid(bounds: tuple[float, float], step: float, rounding: float) -> bool:
 
 MOST_PROBLEMS = 100
 """More mistakes are not looked for: nobody reads them, and a file may hold millions."""
-_KEY_BYTES = 32
-_SIGNATURE_BYTES = 64
 _MOST_RECORDS = 10**12
 _DISCLOSURE_KEYS = ("minimum_cell", "records_per_level", "rounding")
 
@@ -242,7 +242,7 @@ def _keys(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[st
     settled = _by_silo("keys", table, _public_key, problems)
     owners: dict[int, str] = {}
     for silo, text in settled.items():
-        owner = owners.setdefault(height_of(decode_base64(text, _KEY_BYTES) or b""), silo)
+        owner = owners.setdefault(height_of(decode_base64(text, KEY_BYTES) or b""), silo)
         if owner != silo:
             error = PlanError(
                 f"silos {owner!r} and {silo!r} have the same public key, so that one could sign for "
@@ -275,7 +275,7 @@ def _by_silo(
 
 
 def _public_key(value: object) -> str:
-    key = decode_base64(value, _KEY_BYTES) if isinstance(value, str) else None
+    key = decode_base64(value, KEY_BYTES) if isinstance(value, str) else None
     fix = "copy the key that fedparity keygen printed in the silo."
     if key is None:
         raise PlanError.wrong("a public key", "the base64 text of 32 bytes", value, fix=fix)
@@ -299,10 +299,10 @@ def _signature(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMappi
 
 
 def _signature_value(value: object) -> str:
-    if not isinstance(value, str) or decode_base64(value, _SIGNATURE_BYTES) is None:
+    if not isinstance(value, str) or decode_base64(value, SIGNATURE_BYTES) is None:
         raise PlanError.wrong(
             "a signature",
-            f"the base64 text of {_SIGNATURE_BYTES} bytes",
+            f"the base64 text of {SIGNATURE_BYTES} bytes",
             value,
             fix="sign the plan with fedparity plan sign.",
         )

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult
 from fedparity.laws.labels import Group
 from fedparity.plots.silo_forest import ROW, SiloRows, most_rows, name_rows, silo_rows
 from fedparity.plots.style import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult
 from fedparity.plots.style import (
     ACCENT,
     INK,
@@ -261,7 +261,7 @@ def _reach(result: AuditResult, rows: SiloRows) -> list[float]:
     ends = [found.value, found.interval.upper, found.level]
     for position in rows.places:
         silo = result.silos[position]
-        ends += [silo.disparity, silo.interval and silo.interval.upper]
+        ends += [silo.disparity, getattr(silo.interval, "upper", None)]
     return [end for end in ends if end is not None]
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import group_key
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import group_key
 from fedparity.errors import MissingExtraError
 from fedparity.laws.labels import Group
 from fedparity.text import number, span

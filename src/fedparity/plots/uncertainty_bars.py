@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import Estimate
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import Estimate
+from fedparity.laws.bounds import Bounds
 from fedparity.plots.part_bars import BarRow, name_bars, write_beside
 from fedparity.plots.silo_forest import Reference, level_line, name_above
 from fedparity.plots.style import (
@@ -159,7 +159,7 @@ def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
     ]
 
 
-def _draw_interval(ax: Axes, row: int, interval: Interval, units: Units) -> None:
+def _draw_interval(ax: Axes, row: int, interval: Bounds, units: Units) -> None:
     """A bar from end to end; the first, which is the headline's, is the boldest."""
     lower, upper = units.place(interval.lower), units.place(interval.upper)
     right = ax.get_xlim()[1]

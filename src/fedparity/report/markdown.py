@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.report.sentences.answers import (
     READING_SILOS,
     how_certain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.report.sentences.answers import (
     in_points,
     points_range,

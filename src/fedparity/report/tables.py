@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult, as_json
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult, as_json
 from fedparity.report.html.markup import looked_up
 from fedparity.report.sentences.answers import Rates
 from fedparity.report.sentences.caveats import given_words
@@ -188,9 +188,9 @@ def rate_rows(rates: Rates) -> list[list[str]]:
             group_words(each.group),
             percent(each.rate.value),
             percents(each.rate.interval),
-            optional(each.ratio_to_best.value),
-            written(as_json(each.ratio_to_best.interval), "span"),
-            each.four_fifths,
+            optional(each.ratio.value),
+            written(as_json(each.ratio.interval), "span"),
+            each.answer,
         ]
         for each in rates.groups
     ]

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import Verdict
+from fedparity.laws.bounds import Bounds
 from fedparity.text import amount, number, percent, percents, span, stated, told_apart
-from fedparity.uncertainty.assessment import Verdict
 
 __all__ = [
     "ALL",
@@ -78,7 +78,7 @@ def level_words(result: AuditResult) -> str:
     }[result.disparity.review_unit]
 
 
-def compared_span(result: AuditResult, ends: Interval) -> str:
+def compared_span(result: AuditResult, ends: Bounds) -> str:
     """Return a range of the number compared in its unit, its ends told apart from the level."""
     level, unit = result.disparity.review_level, result.disparity.review_unit
     if unit == "share":
@@ -114,10 +114,10 @@ def _signed(value: float) -> str:
     return f"+{number(value)}" if value > 0 else number(value)
 
 
-def _ends(ends: list[float | None]) -> Interval:
+def _ends(ends: list[float | None]) -> Bounds:
     """An interval; JSON writes an end without limit as null."""
     lower, upper = ends
-    return Interval(-math.inf if lower is None else lower, math.inf if upper is None else upper)
+    return Bounds(-math.inf if lower is None else lower, math.inf if upper is None else upper)
 
 
 def _span(ends: list[float | None]) -> str:

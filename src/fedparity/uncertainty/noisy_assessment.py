@@ -16,17 +16,16 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.local_audits import LocalAudit, local_audits
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.uncertainty.assessment import (
     Assessment,
-    Bounds,
     DisparityAssessment,
     assess_pairs,
     part_intervals,
 )
 from fedparity.uncertainty.bootstrap import Draws, Progress
-from fedparity.uncertainty.certificate import Certificate, certify
+from fedparity.uncertainty.certificate import certify
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import (
     LengthAssessment,
@@ -99,17 +98,17 @@ class NoisyDisparityAssessment(DisparityAssessment):
     """How much the disparity changes with half as many bins; 0 where bins are points."""
 
     @staticmethod
-    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:  # noqa: ARG004
+    def with_sketches(interval: Bounds, value: float, certificate: Bounds) -> Bounds:  # noqa: ARG004
         """Return the interval as it is: it counts noise and bins already."""
         return interval
 
     @staticmethod
     def with_all(
-        interval: Interval,
+        interval: Bounds,
         value: float,  # noqa: ARG004
         certificate: Bounds,
         outer: Bounds,
-    ) -> Interval:
+    ) -> Bounds:
         """Return the interval, moved as far as records that nobody described move the raw data's.
 
         Its lower end falls by as much as that of the raw data, or by the same factor, whichever is
@@ -120,7 +119,7 @@ class NoisyDisparityAssessment(DisparityAssessment):
         factor = outer.lower / certificate.lower if certificate.lower > 0 else 0.0
         fallen = interval.lower - max(0.0, certificate.lower - outer.lower)
         risen = interval.upper + max(0.0, outer.upper - certificate.upper)
-        return Interval(max(0.0, min(fallen, factor * interval.lower)), risen)
+        return Bounds(max(0.0, min(fallen, factor * interval.lower)), risen)
 
 
 def assess_noisy(
@@ -229,14 +228,12 @@ def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict
     return {name: np.abs(values[0] - halved[name][0]) for name, values in fine.items()}
 
 
-def _certificate(interval: Interval, reader: HistogramReader) -> Certificate:
+def _certificate(interval: Bounds, reader: HistogramReader) -> Bounds:
     """What the raw data could be, inside what any data can be."""
-    return Certificate(lower=interval.lower, upper=min(_widest(reader), interval.upper))
+    return Bounds(lower=interval.lower, upper=min(_widest(reader), interval.upper))
 
 
-def _outer(
-    certificate: Certificate, known: Certificate, wider: Certificate, reader: HistogramReader
-) -> Certificate:
+def _outer(certificate: Bounds, known: Bounds, wider: Bounds, reader: HistogramReader) -> Bounds:
     """The certificate, moved as far as records that nobody described can move any disparity.
 
     They move that of the histograms themselves from ``known`` to ``wider``; where they can undo
@@ -244,7 +241,7 @@ def _outer(
     """
     below = max(0.0, known.lower - wider.lower) if wider.lower else certificate.lower
     above = max(0.0, wider.upper - known.upper)
-    return Certificate(
+    return Bounds(
         lower=max(0.0, certificate.lower - below),
         upper=min(_widest(reader), certificate.upper + above),
     )
@@ -274,9 +271,9 @@ def _pairs(
     """The distance of every two groups, with what bins hide of its power."""
     order = method.order
 
-    def wider(interval: Interval, inside: float) -> Interval:
+    def wider(interval: Bounds, inside: float) -> Bounds:
         lower, upper = (end**order for end in interval)
-        return Interval(max(0.0, lower - inside) ** (1 / order), (upper + inside) ** (1 / order))
+        return Bounds(max(0.0, lower - inside) ** (1 / order), (upper + inside) ** (1 / order))
 
     return tuple(
         replace(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.engines.remote.conversation import Conversation, Exchange, Folder, Member, Terms
 from fedparity.engines.remote.requests import Request, Step
 from fedparity.errors import FedparityError, MessageError

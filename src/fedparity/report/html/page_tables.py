@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import group_key
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import group_key
 from fedparity.laws.labels import Group
 from fedparity.report.html.markup import Values, looked_up, pointer
 from fedparity.report.sentences.answers import Rates, rates_heading
@@ -225,9 +225,9 @@ def _rates(result: AuditResult, rates: Rates, base: str, value: Values) -> Table
     fields = {
         "rate/value": "percent",
         "rate/interval": "percents",
-        "ratio_to_best/value": "number",
-        "ratio_to_best/interval": "span",
-        "four_fifths": "text",
+        "ratio/value": "number",
+        "ratio/interval": "span",
+        "answer": "text",
     }
     corner, *titles = rate_heads(result)
     return Table(
