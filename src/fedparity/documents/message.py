@@ -10,6 +10,8 @@ from fedparity.documents.document import Document
 from fedparity.documents.fields import (
     SIGNATURE_BYTES,
     FrozenMapping,
+    as_number,
+    as_whole,
     decode_base64,
     is_name,
     typed_label,
@@ -24,8 +26,8 @@ from fedparity.documents.json_text import (
 )
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import as_number, as_whole
 from fedparity.errors import MessageError, SignatureError
+from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.labels import Group
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import Kind
@@ -282,7 +284,7 @@ def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCe
     for cell in kept:
         label = typed_label(cell.group)
         if label in seen:
-            raise MessageError.group_twice(cell.group)
+            raise MessageError(f"group {shown(cell.group)} has two cells.", fix=RESEND)
         seen.add(label)
         if isinstance(cell, SketchedCell) and cell.values is not None:
             _check_fields_of(cell, kind)

@@ -212,7 +212,10 @@ class Plan(Document):
             If the plan has no ``score_step``.
         """
         if self.score_step is None:
-            raise PlanError.no_points()
+            raise PlanError(
+                "the plan has no score_step, so its scores have no points.",
+                fix="add score_step to the plan if scores lie on a public grid.",
+            )
         points = score_points(self.score_range, self.score_step)
         points.flags.writeable = False
         return points
@@ -241,7 +244,10 @@ class Plan(Document):
         """
         terms = self.privacy
         if terms is None:
-            raise PlanError.no_histograms()
+            raise PlanError(
+                "the plan has no [privacy] table, so silos count no histograms.",
+                fix='add [privacy] with mode = "dp", say.',
+            )
         bins: dict[str, Any] = {
             "bins": terms.bins,
             "edges": terms.edges,

@@ -267,7 +267,10 @@ class AuditResult(Document):
             If the result was read from a file.
         """
         if self.federation is None:
-            raise ResultError.without_sketches()
+            raise ResultError(
+                "this result was read from a file, which does not hold the sketches.",
+                fix="run the audit again from the messages, and ask its result.",
+            )
         return self.federation
 
     def __repr__(self) -> str:

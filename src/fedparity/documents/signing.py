@@ -233,7 +233,10 @@ def check_signature(sketch: SiloMessage, keys: Mapping[str, str]) -> None:
         or the signature does not fit.
     """
     if sketch.silo not in keys:
-        raise SignatureError.no_key(sketch.silo)
+        raise SignatureError(
+            f"the plan has keys, but none for silo {sketch.silo!r}.",
+            fix="add the silo's public key to [keys], and send the new plan to all silos.",
+        )
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
@@ -241,7 +244,10 @@ def check_signature(sketch: SiloMessage, keys: Mapping[str, str]) -> None:
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
         if signature_fits(sketch.signature, data, public):
-            raise SignatureError.other_key(sketch.silo, owner)
+            raise SignatureError(
+                f"the message of silo {sketch.silo!r} is signed with the key of silo {owner!r}.",
+                fix="check which silo sent the file, and the two keys in the plan.",
+            )
     raise SignatureError.mismatch(sketch.silo)
 
 
@@ -263,7 +269,10 @@ def signature_fits(signature: str, data: bytes, public: str) -> bool:
 
     key, mark = decode_base64(public, KEY_BYTES), decode_base64(signature, SIGNATURE_BYTES)
     if key is None or mark is None:
-        raise SignatureError.not_a_key()
+        raise SignatureError(
+            "a public key must be the base64 text of 32 bytes.",
+            fix="copy the key that fedparity keygen printed.",
+        )
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(mark, data)
     except (InvalidSignature, ValueError):
