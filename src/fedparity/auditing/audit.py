@@ -127,7 +127,7 @@ def audit(
         "unseen": unseen.of(federation.groups),
         "unseen_total": unseen.total,
     }
-    sizes = partial(Sizes.of, federation, method, score_range=plan.score_range)
+    sizes = partial(Sizes.from_federation, federation, method, score_range=plan.score_range)
     seen = sizes()
     influence = influences(federation, method)
     assessment = assess(

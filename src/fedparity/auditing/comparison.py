@@ -41,34 +41,33 @@ __all__ = [
     "sampled_deviation",
 ]
 
-# Groups that no silo released: what they could do to the numbers of all groups together.
-#
-# Nothing is known of their scores, and at most how many records they have. Let :math:`\rho` be the
-# largest share of all records that can be theirs, and w the width of the score range.
-#
-# **Disparity.** :math:`G_p = \min_\mu \sum_s \alpha_s W_p^p(\nu_s, \mu)`. Leaving the groups set aside
-# out of the sum makes it smaller, and what is left is at least :math:`1 - \rho` times the disparity of
-# the others. Keeping the center of the others as :math:`\mu` makes it larger, and no law in the range is
-# further than w from another. Hence
-#
-# .. math:: (1 - \rho) \, G_p^{others} \le G_p \le (1 - \rho) \, G_p^{others} + \rho \, w^p .
-#
-# **Worst pair.** The distance of the two groups furthest apart is at least that of the others, and at
-# most w.
-#
-# **Burden.** Quantiles of the center move by at most :math:`\rho w`, so that no group's distance from
-# it changes by more.
-#
-# **Deviation.** The mean variance within groups is at least :math:`1 - \rho` times that of the others,
-# and the groups set aside add at most :math:`\rho w^2 / 4`.
-#
-# **Equal weights.** :math:`S^{-2} \sum_{s<t} W_2^2(s, t)` has the same sum and more, over a larger
-# number S of groups, and is at most :math:`w^2 / 4`.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Beyond:
-    """How far groups that were set aside can move the numbers of all groups together."""
+    r"""How far groups that no silo released can move the numbers of all groups together.
+
+    Nothing is known of their scores, and at most how many records they have. Let :math:`\rho` be the
+    largest share of all records that can be theirs, and w the width of the score range.
+
+    **Disparity.** :math:`G_p = \min_\mu \sum_s \alpha_s W_p^p(\nu_s, \mu)`. Leaving the groups set aside
+    out of the sum makes it smaller, and what is left is at least :math:`1 - \rho` times the disparity of
+    the others. Keeping the center of the others as :math:`\mu` makes it larger, and no law in the range is
+    further than w from another. Hence
+
+    .. math:: (1 - \rho) \, G_p^{others} \le G_p \le (1 - \rho) \, G_p^{others} + \rho \, w^p .
+
+    **Worst pair.** The distance of the two groups furthest apart is at least that of the others, and at
+    most w.
+
+    **Burden.** Quantiles of the center move by at most :math:`\rho w`, so that no group's distance from
+    it changes by more.
+
+    **Deviation.** The mean variance within groups is at least :math:`1 - \rho` times that of the others,
+    and the groups set aside add at most :math:`\rho w^2 / 4`.
+
+    **Equal weights.** :math:`S^{-2} \sum_{s<t} W_2^2(s, t)` has the same sum and more, over a larger
+    number S of groups, and is at most :math:`w^2 / 4`.
+    """
 
     share: float
     """The largest share of all records that can be theirs; 0 where none is set aside."""
@@ -79,7 +78,7 @@ class Beyond:
     order: int
 
     @classmethod
-    def of(
+    def from_groups(
         cls,
         aside: Sequence[SetAside],
         *,
@@ -92,7 +91,7 @@ class Beyond:
         Examples
         --------
         >>> few = SetAside(group="C", withheld=1, most=10.0, known="at most 10 records")
-        >>> Beyond.of([few], seen=190.0, score_range=(0, 2), order=2)
+        >>> Beyond.from_groups([few], seen=190.0, score_range=(0, 2), order=2)
         Beyond(share=0.05, groups=1, width=2, order=2)
         """
         most = math.fsum(math.inf if each.most is None else each.most for each in aside)
@@ -148,7 +147,7 @@ class Sizes:
     """What the distance of every two groups can be, of the plan's order and trim."""
 
     @classmethod
-    def of(
+    def from_federation(
         cls,
         federation: Federation,
         method: Method,
@@ -171,9 +170,7 @@ class Sizes:
                 unseen=unseen,
                 unseen_total=unseen_total,
             )
-        return cls(
-            magnitudes=found, pairs=tuple(Bounds(each.lower, each.upper) for each in bounds)
-        )
+        return cls(magnitudes=found, pairs=tuple(map(_ends, bounds)))
 
 
 def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Bounds:
@@ -241,9 +238,9 @@ class Comparison:
             value=found.value,
             corrected=found.corrected,
             interval=found.interval,
-            certificate=_ends(found.certificate),
+            certificate=found.certificate,
             combined=found.combined,
-            outer=_ends(found.outer),
+            outer=found.outer,
             p_value=found.p_value,
             review_level=level,
             review_unit=self.plan.review_unit,
@@ -286,9 +283,9 @@ class Comparison:
             value=found.value ** (1 / self.plan.order),
             corrected=found.corrected ** (1 / self.plan.order),
             interval=root(found.interval),
-            certificate=root(_ends(found.certificate)),
+            certificate=root(found.certificate),
             combined=root(found.combined),
-            outer=root(_ends(found.outer)),
+            outer=root(found.outer),
         )
 
     @cached_property
@@ -305,8 +302,8 @@ class Comparison:
             found.append(
                 _Ranges(
                     interval=own,
-                    combined=_hull(_common(combined, widest), own),
-                    all=_hull(_common(in_all, widest), own),
+                    combined=_common(combined, widest).hull(own),
+                    all=_common(in_all, widest).hull(own),
                 )
             )
         return found
@@ -326,10 +323,10 @@ class Comparison:
         worst = self.assessment.pairs[self._place]
         estimates = Bounds(*sorted((worst.value, worst.corrected)))
         interval, combined, _ = (
-            _hull(_largest(ranges), estimates) for ranges in zip(*self._distances, strict=True)
+            _largest(ranges).hull(estimates) for ranges in zip(*self._distances, strict=True)
         )
         certificate = _largest(self.seen.pairs)
-        outer = _hull(_largest(self.all.pairs), certificate)
+        outer = _largest(self.all.pairs).hull(certificate)
         return WorstPair(
             groups=worst.groups,
             higher=self.seen.magnitudes.pairs[self._place].higher,
@@ -353,16 +350,14 @@ class Comparison:
         return Standardized(
             deviation=deviation,
             distance=_in_deviations(worst.value, worst.certificate, worst.outer, deviation),
-            mean_gap=_in_deviations(
-                gap.value, _ends(gap), _hull(_ends(gap_of_all), _ends(gap)), deviation
-            ),
+            mean_gap=_in_deviations(gap.value, _ends(gap), gap_of_all.hull(gap), deviation),
         )
 
     def _compared(self) -> Compared:
         """The number that the review level speaks of, in its unit."""
         worst, found = self._worst_pair, self._disparity
         value, answered = worst.corrected, worst.combined
-        everyone = _hull(_largest(each.all for each in self._distances), answered)
+        everyone = _largest(each.all for each in self._distances).hull(answered)
         everyone = self.beyond.largest_distance(everyone)
         if self.plan.review_unit == "squared":
             value, answered, everyone = found.corrected, found.combined, found.combined_all
@@ -391,15 +386,15 @@ class Comparison:
             for each in (self.seen, self.all)
         )
         value = self.seen.magnitudes.standardized.deviation.value
-        known = _hull(known, Bounds(value, value))
-        return value, (known, self.beyond.deviation(_hull(everyone, known)))
+        known = known.hull(Bounds(value, value))
+        return value, (known, self.beyond.deviation(everyone.hull(known)))
 
 
 def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Bounds], Bounds]) -> Bounded:
     """A magnitude with bounds of what was seen, and of all that may exist."""
     certificate = _ends(seen)
-    outer = beyond(_hull(_ends(everyone), certificate))
-    return Bounded(value=seen.value, certificate=certificate, outer=_hull(outer, certificate))
+    outer = beyond(everyone.hull(certificate))
+    return Bounded(value=seen.value, certificate=certificate, outer=outer.hull(certificate))
 
 
 def _in_deviations(
@@ -422,6 +417,7 @@ def _quotient(ends: Bounds, unit: Bounds) -> Bounds:
 
 
 def _ends(bounds: Bounds) -> Bounds:
+    """The bounds alone, of a bracket too."""
     return Bounds(bounds.lower, bounds.upper)
 
 
@@ -441,10 +437,6 @@ def _largest(ranges: Iterable[Bounds]) -> Bounds:
     """What the largest of several numbers can be, each known up to a range."""
     lower, upper = zip(*ranges, strict=True)
     return Bounds(max(lower), max(upper))
-
-
-def _hull(ends: Bounds, other: Bounds) -> Bounds:
-    return Bounds(min(ends.lower, other.lower), max(ends.upper, other.upper))
 
 
 def _common(ends: Bounds, other: Bounds) -> Bounds:

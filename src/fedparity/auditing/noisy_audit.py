@@ -126,7 +126,7 @@ def audit_noisy(
         rank_errors=noise_rank_errors(histograms, confidence=confidence, seed=seed),
         value_error=histograms.grid.widest,
     )
-    sizes = partial(Sizes.of, bounded, method, score_range=plan.score_range)
+    sizes = partial(Sizes.from_federation, bounded, method, score_range=plan.score_range)
     seen = sizes()
     return compose(
         Findings(

@@ -186,7 +186,7 @@ class Findings:
 
 def compose(found: Findings) -> AuditResult:
     """Return the result of an audit."""
-    beyond = Beyond.of(
+    beyond = Beyond.from_groups(
         found.aside,
         seen=float(found.federation.counts.sum()),
         score_range=found.plan.score_range,

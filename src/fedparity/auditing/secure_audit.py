@@ -252,7 +252,7 @@ def measure(
     # Of exact counts nothing is uncertain but where records lie inside bins.
     exact = federation_of_bins(summed.counts, plan.grid, summed.groups)
     known = bounded if summed.noise else exact
-    sizes = partial(Sizes.of, known, method, score_range=plan.score_range)
+    sizes = partial(Sizes.from_federation, known, method, score_range=plan.score_range)
     seen = sizes()
     return Measured(
         summed=summed,
@@ -323,7 +323,7 @@ NOT_SEEN = "not seen: secure sum"
 
 def compose_sum(plan: Plan, opened: SecureSum, found: Measured) -> AuditResult:
     """Return the result of a secure audit."""
-    beyond = Beyond.of(
+    beyond = Beyond.from_groups(
         found.summed.aside,
         seen=float(found.federation.counts.sum()),
         score_range=plan.score_range,

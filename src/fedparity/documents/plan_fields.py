@@ -189,7 +189,11 @@ def group_labels(value: object) -> tuple[Group, ...]:
     groups = tuple(_group(item) for item in items)
     widths = {len(group) if isinstance(group, tuple) else 1 for group in groups}
     if len(widths) > 1:
-        raise PlanError.mixed_widths(widths)
+        sizes = ", ".join(map(str, sorted(widths)))
+        raise PlanError(
+            f"all groups must have as many parts as there are group columns, not {sizes}.",
+            fix="write every group as one label, or every group as a list of as many labels.",
+        )
     texts: set[object] = set()
     for text in map(group_text, groups):
         if text in texts:

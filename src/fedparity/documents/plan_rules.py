@@ -22,6 +22,8 @@ from fedparity.documents.fields import (
 from fedparity.documents.plan_fields import EXAMPLES, MOST_POINTS, MOST_VALUES, SCALARS, Problem
 from fedparity.documents.privacy_terms import PRIVACY_KEYS, PrivacyTerms, settle_terms
 from fedparity.errors import InputError, PlanError
+from fedparity.errors.base import listed
+from fedparity.errors.document_errors import shown
 from fedparity.privacy.disclosure import Disclosure, default_rounding
 from fedparity.privacy.rounding import decimal, score_points, whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
@@ -356,7 +358,10 @@ def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
     for table in ("keys", "totals"):
         for silo in settled.get(table, ()):
             if silos and silo not in silos and len(problems) < MOST_PROBLEMS:
-                error = PlanError.not_in_roster(table, silo, settled["silos"])
+                error = PlanError(
+                    f"[{table}] names silo {shown(silo)}, which is not among the silos of the plan.",
+                    fix=f"correct the name ({listed(settled['silos'])}), or add it to silos.",
+                )
                 problems.append(Problem((table, silo), error))
     return problems
 
@@ -382,7 +387,10 @@ def _unknown(key: object, known: tuple[str, ...]) -> PlanError:
     from difflib import get_close_matches  # noqa: PLC0415 -- only where something is wrong
 
     near = get_close_matches(str(key)[:LONGEST_NAME], known, n=1)
-    return PlanError.unknown_key(str(key), known, near[0] if near else None)
+    hint = f"write {near[0]!r} instead" if near else f"use one of {', '.join(known)}"
+    return PlanError(
+        f"{shown(str(key))} is not a key of a plan here.", fix=f"{hint}, or remove it."
+    )
 
 
 _TABLES: Mapping[str, Callable[[Mapping[str, Any], list[Problem]], Any]] = {

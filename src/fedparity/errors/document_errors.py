@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from fedparity.errors.base import InputError, listed
 
@@ -133,28 +133,8 @@ class PlanError(DocumentError):
         return cls(f"{key} must be {expected}, not {shown(value)}.", fix=fix)
 
     @classmethod
-    def unknown_key(cls, key: str, known: Iterable[str], near: str | None) -> PlanError:
-        hint = f"write {near!r} instead" if near else f"use one of {', '.join(known)}"
-        return cls(f"{shown(key)} is not a key of a plan here.", fix=f"{hint}, or remove it.")
-
-    @classmethod
     def missing_key(cls, key: str, example: str) -> PlanError:
         return cls(f"the plan has no {key}.", fix=f"add a line such as {example}.")
-
-    @classmethod
-    def mixed_widths(cls, widths: Collection[int]) -> PlanError:
-        sizes = ", ".join(str(width) for width in sorted(widths))
-        return cls(
-            f"all groups must have as many parts as there are group columns, not {sizes}.",
-            fix="write every group as one label, or every group as a list of as many labels.",
-        )
-
-    @classmethod
-    def not_in_roster(cls, table: str, silo: str, silos: Collection[str]) -> PlanError:
-        return cls(
-            f"[{table}] names silo {shown(silo)}, which is not among the silos of the plan.",
-            fix=f"correct the name ({listed(silos)}), or add it to silos.",
-        )
 
     @classmethod
     def too_many_values(cls, groups: int, levels: int, most: int) -> PlanError:
@@ -162,15 +142,6 @@ class PlanError(DocumentError):
             f"a message of {groups} groups and {levels:,} levels would hold more than "
             f"{most:,} values.",
             fix="lower levels, or use fewer groups.",
-        )
-
-    @classmethod
-    def listing(cls, mistakes: Sequence[object], *, most: int) -> PlanError:
-        more = " or more" if len(mistakes) >= most else ""
-        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
-        return cls(
-            f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
-            fix="correct each of them as its line says, then run fedparity plan check.",
         )
 
 

@@ -28,6 +28,10 @@ class Bounds:
         """The upper end minus the lower one."""
         return self.upper - self.lower
 
+    def hull(self, other: Bounds) -> Bounds:
+        """Return the smallest bounds that contain both."""
+        return Bounds(min(self.lower, other.lower), max(self.upper, other.upper))
+
     def __contains__(self, number: float) -> bool:
         return self.lower <= number <= self.upper
 

@@ -213,7 +213,7 @@ class DisparityAssessment(LengthAssessment):
     def with_all(interval: Bounds, value: float, certificate: Bounds, outer: Bounds) -> Bounds:
         """Return the interval of a measure if records that nobody described are counted too."""
         seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
-        return Bounds(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))
+        return seen.hull(everyone)
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
