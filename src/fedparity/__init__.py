@@ -37,7 +37,6 @@ __all__ = [
     "disparity",
     "heterogeneity",
     "plan_size",
-    "plots",
     "simulate",
     "sketch",
     "wasserstein",

@@ -62,3 +62,10 @@ def test_a_star_import_gives_the_public_names():
 def test_other_names_are_not_there(name):
     with pytest.raises(AttributeError, match=f"^module 'fedparity' has no attribute '{name}'$"):
         getattr(fp, name)
+
+
+def test_the_face_is_small_and_the_rest_has_a_place():
+    assert len(fp.__all__) <= 23
+    for module in (fp.theory, fp.planning, fp.documents, fp.errors, fp.plots):
+        assert sorted(module.__all__) == list(module.__all__)
+        assert all(hasattr(module, name) for name in module.__all__)

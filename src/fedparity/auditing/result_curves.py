@@ -14,7 +14,7 @@ from fedparity.documents.result_parts import SILO_LEVELS, Curves, GroupCurve
 from fedparity.federated.estimate import cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import center
 from fedparity.laws.labels import Group, Silo
 
 __all__ = ["group_curves", "silo_quantiles"]

@@ -27,6 +27,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.text import counted
 from fedparity.uncertainty.checks import FEWEST_REDRAWS
 
@@ -183,7 +184,7 @@ def audit(context: click.Context, /, **_: object) -> None:
     plan = Plan.read(options["plan"])
     files = message_files(options["sketches"])
     with progress_bar("steps") as progress:
-        if plan.privacy is not None and plan.privacy.secure:
+        if mode_of(plan).in_rounds:
             result = _opened(plan, files, options, progress)
         else:
             messages = _read(plan, files, progress)

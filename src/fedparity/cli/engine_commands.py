@@ -15,17 +15,16 @@ from fedparity.cli.output import progress_bar
 from fedparity.cli.secure_commands import dry_run_text as masked_text
 from fedparity.cli.sketch_text import dry_run_text, preview_text
 from fedparity.documents.plan import Plan
+from fedparity.engines.flower import be_quiet
 from fedparity.engines.flower.app_folder import AppFolder
-from fedparity.engines.flower.quiet import be_quiet
 from fedparity.engines.remote.conversation import Terms
 from fedparity.engines.remote.remote_silo import ALLOWED
 from fedparity.engines.remote.settings import SiloSettings
 from fedparity.errors import MessageError, MissingExtraError
 from fedparity.errors.base import printable
-from fedparity.silo.measurement import Effort
-from fedparity.silo.noisy_release import Preview, count_records
-from fedparity.silo.release import release_records
-from fedparity.silo.secure_release import count_records as count_for_sum
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import Release, mode_of
+from fedparity.modes.noisy import Preview
 from fedparity.text import counted
 
 __all__ = [
@@ -157,27 +156,25 @@ def preview(settings: str, plan_file: str) -> None:
     plan, own = Plan.read(plan_file), SiloSettings.read(settings)
     own.check_approved(plan)
     with progress_bar("rows") as progress:
-        text = _text(plan, own, Effort(progress=progress))
+        text = _text(plan, own, ComputeOptions(progress=progress))
     click.echo(text)
-    if plan.privacy is not None:
+    if mode_of(plan).protected:
         own.make_ready(plan)
         click.echo(
             "the table can be used; when the auditor asks, this silo reads it once", err=True
         )
 
 
-def _text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
+def _text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:
     if plan.silos is not None and own.silo not in plan.silo_set:
         raise MessageError.not_in_roster(own.silo, plan.silos)
     permit = own.permit(plan)
-    records = own.records(plan)
-    if plan.privacy is not None and plan.privacy.secure:
-        count_for_sum(plan, records, effort)
-        return masked_text(plan, own.silo)
-    if plan.privacy is not None and permit is not None:
-        count_records(records, plan, effort=effort)  # a mistake in them is found here
-        return preview_text(Preview.of(plan, own.silo), permit)
-    return dry_run_text(release_records(records, plan=plan, silo=own.silo, effort=effort), plan)
+    shown = mode_of(plan).preview(own.records(plan), own.silo, options)
+    if isinstance(shown, Release):
+        return dry_run_text(shown, plan)
+    if isinstance(shown, Preview) and permit is not None:
+        return preview_text(shown, permit)
+    return masked_text(plan, own.silo)
 
 
 _OPTION = "--node-config"

@@ -15,6 +15,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
 from fedparity.errors import LedgerError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.policy import Policy
@@ -198,7 +199,7 @@ def add(
     own = find_policy(policy)
     asked, sketch = Plan.read(plan), SiloSketch.read(message)
     check_message(asked, sketch)
-    terms = asked.privacy
+    cost = mode_of(asked).cost
     record = ledger_of(ledger, own)
     entry = Entry(
         entry="release",
@@ -210,8 +211,8 @@ def add(
         message=sketch.digest,
         replaces=sketch.replaces,
         view=plan_view(asked),
-        epsilon=None if terms is None else terms.epsilon,
-        budget=None if terms is None else terms.budget or terms.epsilon,
+        epsilon=cost.epsilon,
+        budget=cost.budget,
         because=because,
     )
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+import numpy as np
+import numpy.typing as npt
 
 from fedparity.cli.key_commands import SIGN_OPTIONS, signing_key
 from fedparity.cli.lazy import LazyGroup, Place
@@ -26,30 +29,22 @@ from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
 from fedparity.errors.base import printable
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import StepName
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import (
     Inbox,
-    colluders_of,
-    one_request,
     roster_of,
     secure_terms,
     threshold_of,
 )
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import request_for
-from fedparity.modes.secure.silo_state import RoundState, StateFile
-from fedparity.modes.secure.silo_steps import (
-    answer_request,
-    make_ready,
-    publish_keys,
-    share_secrets,
-)
-from fedparity.modes.secure.silo_steps import consent as sign_request
-from fedparity.modes.secure.silo_steps import mask as mask_vector
-from fedparity.silo.measurement import Effort
-from fedparity.silo.noisy_release import check_unweighted
-from fedparity.silo.permit import Permit, lawful
-from fedparity.silo.secure_release import SiloNumbers, count_records, silo_vector, write_masked
+from fedparity.modes.secure.rounds import silo_step
+from fedparity.modes.secure.secure_mode import SecureMode, unprotected
+from fedparity.modes.secure.silo_state import StateFile
+from fedparity.silo.permit import lawful
+from fedparity.sketches.records import Records
 from fedparity.tables.opening import open_records
 from fedparity.text import wrapped
 
@@ -69,7 +64,6 @@ __all__ = [
     "shares",
     "silo_options",
     "unmask",
-    "unprotected",
 ]
 
 _WORDS = {
@@ -97,22 +91,6 @@ def dry_run_text(plan: Plan, silo: str, width: int = 80) -> str:
     lines += ["", *wrapped(_noise_words(plan), width), ""]
     lines += wrapped(unprotected(plan), width)
     return "\n".join(lines)
-
-
-def unprotected(plan: Plan) -> str:
-    """Return who could see more than the sum."""
-    terms, opening = secure_terms(plan), colluders_of(plan)
-    own = "own numbers, with their noise" if terms.dose == "full" else "own numbers"
-    words = (
-        f"Not protected: {opening} or more of the other silos together with the auditor could see "
-        f"this silo's {own}; fewer of them, the sum of the silos that do not join in."
-    )
-    if plan.keys:
-        return words
-    return (
-        f"{words} The plan has no [keys]: whoever carries the messages could put keys in between and "
-        f"see this silo's {own}, without any other silo."
-    )
 
 
 def _noise_words(plan: Plan) -> str:
@@ -202,17 +180,33 @@ class SiloStep:
             key=signing_key(options),
         )
 
-    def check(self, state: RoundState) -> RoundState:
-        """Return the state if it is of this plan and silo."""
-        if (state.plan, state.silo) != (self.plan.digest, self.silo):
-            from fedparity.errors import RoundStateError  # noqa: PLC0415 -- only where it is wrong
+    def made(
+        self,
+        name: StepName,
+        messages: tuple[str, ...] = (),
+        count: Callable[[], npt.NDArray[np.int64]] | None = None,
+    ) -> AbstractContextManager[SiloRoundMessage]:
+        """Make the step, or take its message again, with the state on disk before the body runs."""
+        return silo_step(
+            self.plan,
+            self.silo,
+            name,
+            self.state,
+            inbox=lambda: inbox_of(messages),
+            count=count,
+            key=lambda: self.key,
+            resend=lambda _: self.resend,
+        )
 
-            raise RoundStateError.other_plan(self.state.path)
-        return state
+    def write(self, name: StepName, messages: tuple[str, ...] = ()) -> SiloRoundMessage:
+        """Make the step, and write its message."""
+        with self.made(name, messages) as message:
+            message.write(self.output, force=self.force)
+        return message
 
-    def write(self, message: SiloRoundMessage) -> None:
-        """Write a step's message, whose state is on disk, and say so."""
-        message.write(self.output, force=self.force)
+    def report(self, message: SiloRoundMessage, next_step: str) -> None:
+        """Say what was written, and what to do with it."""
+        report_written(message, self.output, next_step, as_json=self.as_json)
 
 
 def inbox_of(names: tuple[str, ...]) -> Inbox:
@@ -286,21 +280,14 @@ def keys(context: click.Context, /, **_: object) -> None:
       fedparity secure keys plan.toml --silo aurora --sign aurora.key
     """
     step = SiloStep.of(dict(context.params), "keys")
-    if step.resend:
-        with step.state.held() as state:
-            message = step.check(state).sent_again("keys")
-    else:
-        made = publish_keys(step.plan, step.silo, key=step.key)
-        step.state.create(made.state)
-        message = made.message
-    step.write(message)
+    message = step.write("keys")
     if not step.plan.keys:
         click.echo(
             "warning: the plan has no [keys]: whoever carries the messages could put keys in between "
             "and read this silo's own numbers",
             err=True,
         )
-    report_written(message, step.output, _AFTER_KEYS, as_json=step.as_json)
+    step.report(message, _AFTER_KEYS)
 
 
 _AFTER_SHARES = "send the file to all silos and the auditor"
@@ -323,16 +310,7 @@ def shares(context: click.Context, /, **_: object) -> None:
       fedparity secure shares plan.toml inbox --silo aurora --sign aurora.key
     """
     step = SiloStep.of(dict(context.params), "shares")
-    with step.state.held() as state:
-        if step.resend:
-            message = step.check(state).sent_again("shares")
-        else:
-            inbox = inbox_of(context.params["messages"])
-            made = share_secrets(step.plan, step.check(state), inbox, key=step.key)
-            step.state.replace(made.state)
-            message = made.message
-        step.write(message)
-    report_written(message, step.output, _AFTER_SHARES, as_json=step.as_json)
+    step.report(step.write("shares", context.params["messages"]), _AFTER_SHARES)
 
 
 _AFTER_MASK = "send the file to the auditor"
@@ -373,41 +351,33 @@ def mask(context: click.Context, /, **_: object) -> None:
     options["data"] = data_of(options)
     reading = reading_of(options)
     step = SiloStep.of(options | {"force": options["force"] or options["dry_run"]}, "mask")
-    check_unweighted(step.plan, weighted=reading["weight"] is not None)
+    mode = SecureMode(step.plan)
+    mode.check_unweighted(weighted=reading["weight"] is not None)
     permit = permit_of(options, step.plan, step.silo, options["data"])
     if options["dry_run"]:
-        _count(step, options, reading)
+        with _read(step, options, reading) as (records, computing):
+            mode.preview(records, step.silo, computing)
         click.echo(dry_run_text(step.plan, step.silo))
         return
-    with step.state.held() as state:
-        message = _message(step, step.check(state), permit, options, reading)
-        write_masked(message, step.output, permit=permit, force=step.force)
-    report_written(message, step.output, _AFTER_MASK, as_json=step.as_json)
+
+    def count() -> npt.NDArray[np.int64]:
+        permit.check()
+        with _read(step, options, reading) as (records, computing):
+            return mode.vector(records, computing)
+
+    with step.made("mask", options["messages"], count) as message:
+        permit.write(step.output, message, force=step.force)
+    step.report(message, _AFTER_MASK)
 
 
-def _message(
-    step: SiloStep,
-    state: RoundState,
-    permit: Permit,
-    options: dict[str, Any],
-    reading: dict[str, Any],
-) -> SiloRoundMessage:
-    """The masked vector, after the state that says so is on disk."""
-    if step.resend:
-        return state.sent_again("mask")
-    ready = make_ready(step.plan, state, inbox_of(options["messages"]))
-    permit.check()
-    vector = silo_vector(step.plan, _count(step, options, reading))
-    made = mask_vector(step.plan, state, ready, vector, key=step.key)
-    step.state.replace(made.state)
-    return made.message
-
-
-def _count(step: SiloStep, options: dict[str, Any], reading: dict[str, Any]) -> SiloNumbers:
+@contextmanager
+def _read(
+    step: SiloStep, options: dict[str, Any], reading: dict[str, Any]
+) -> Iterator[tuple[Records, ComputeOptions]]:
+    """The records of the table, and what may be used to count them."""
     with progress_bar("rows") as progress:
         records = open_records(options["data"], groups=step.plan.groups, **reading)
-        effort = Effort(threads=options["threads"], progress=progress)
-        return count_records(step.plan, records, effort)
+        yield records, ComputeOptions(threads=options["threads"], progress=progress)
 
 
 _AFTER_CONSENT = "send the file to all silos"
@@ -431,18 +401,9 @@ def consent(context: click.Context, /, **_: object) -> None:
         --sign aurora.key
     """
     step = SiloStep.of(dict(context.params), "consent")
-    with step.state.held() as state:
-        if step.resend:
-            message = step.check(state).sent_again("consent")
-        else:
-            if step.key is None or not step.plan.keys:
-                raise click.UsageError("the plan has no keys: go on with fedparity secure unmask.")
-            request = one_request(inbox_of(context.params["messages"]))
-            made = sign_request(step.plan, step.check(state), request, key=step.key)
-            step.state.replace(made.state)
-            message = made.message
-        step.write(message)
-    report_written(message, step.output, _AFTER_CONSENT, as_json=step.as_json)
+    if not step.resend and (step.key is None or not step.plan.keys):
+        raise click.UsageError("the plan has no keys: go on with fedparity secure unmask.")
+    step.report(step.write("consent", context.params["messages"]), _AFTER_CONSENT)
 
 
 @click.command(short_help="Auditor, step 4: say whose numbers came.")
@@ -503,14 +464,4 @@ def unmask(context: click.Context, /, **_: object) -> None:
       fedparity secure unmask plan.toml inbox --silo aurora --sign aurora.key
     """
     step = SiloStep.of(dict(context.params), "unmask")
-    with step.state.held() as state:
-        if step.resend:
-            message = step.check(state).sent_again("unmask")
-        else:
-            inbox = inbox_of(context.params["messages"])
-            request = one_request(inbox)
-            made = answer_request(step.plan, step.check(state), request, inbox, key=step.key)
-            step.state.replace(made.state)
-            message = made.message
-        step.write(message)
-    report_written(message, step.output, _AFTER_UNMASK, as_json=step.as_json)
+    step.report(step.write("unmask", context.params["messages"]), _AFTER_UNMASK)

@@ -30,10 +30,11 @@ from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
-from fedparity.silo.measurement import Effort
-from fedparity.silo.noisy_release import check_unweighted
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import Release, mode_of
+from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
-from fedparity.silo.release import Release, check_silo, prepare, preview
+from fedparity.silo.sketch import prepare, preview
 
 __all__ = ["sketch"]
 
@@ -97,8 +98,7 @@ def sketch(context: click.Context, /, **_: object) -> None:
     output = options["output"] or f"{file_name(silo)}.sketch.json"
     if not (dry or options["force"]):
         refuse_existing(output)
-    check_silo(plan, silo)
-    check_unweighted(plan, weighted=options["weight"] is not None)
+    mode_of(plan).check(silo, weighted=options["weight"] is not None)
     permit = permit_of(options, plan, silo, options["data"])
     if dry:
         _dry_run(plan, permit, options)
@@ -120,7 +120,7 @@ def sketch(context: click.Context, /, **_: object) -> None:
     if options["verbose"]:
         click.echo(_how(release), err=True)
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-    release.write(output, permit=permit, force=options["force"])
+    permit.write(output, release.sketch, force=options["force"])
     if options["as_json"]:
         _print_summary(release.sketch, output, permit)
     click.echo(written_text(release, output, permit), err=True)
@@ -133,16 +133,26 @@ def _print_summary(sketch: SiloSketch, output: str, permit: Permit) -> None:
 
 def _dry_run(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
     """Show what would leave; sign nothing, enter nothing, draw no noise."""
-    if plan.privacy is not None:
-        _preview(plan, permit, options)
-    else:
-        release = _prepared(plan, options)
+    with progress_bar("rows") as progress:
+        shown = preview(
+            options["data"],
+            plan=plan,
+            silo=options["silo"],
+            options=_compute_options(options, progress),
+            **reading_of(options),
+        )
+    if isinstance(shown, Release):
         if options["verbose"]:
-            click.echo(_how(release), err=True)
+            click.echo(_how(shown), err=True)
         if options["as_json"]:
-            click.echo(release.sketch.to_bytes(), nl=False)
+            click.echo(shown.sketch.to_bytes(), nl=False)
         else:
-            click.echo(dry_run_text(release, plan))
+            click.echo(dry_run_text(shown, plan))
+    elif isinstance(shown, Preview):
+        if options["as_json"]:
+            click.echo(json.dumps(preview_summary(shown, permit), indent=2, ensure_ascii=False))
+        else:
+            click.echo(preview_text(shown, permit))
     try:
         permit.check()
     except DisclosureError as error:
@@ -157,12 +167,12 @@ def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
             plan=plan,
             silo=options["silo"],
             **reading,
-            effort=_effort(options, progress),
+            options=_compute_options(options, progress),
         )
 
 
-def _effort(options: dict[str, Any], progress: Progress | None) -> Effort:
-    return Effort(
+def _compute_options(options: dict[str, Any], progress: Progress | None) -> ComputeOptions:
+    return ComputeOptions(
         memory=options["memory"],
         threads=options["threads"],
         kernel=options["kernel"],
@@ -170,31 +180,15 @@ def _effort(options: dict[str, Any], progress: Progress | None) -> Effort:
     )
 
 
-def _preview(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
-    """Show what would leave under a plan with noise: no noise is drawn, and nothing is spent."""
-    with progress_bar("rows") as progress:
-        shown = preview(
-            options["data"],
-            plan=plan,
-            silo=options["silo"],
-            effort=_effort(options, progress),
-            **reading_of(options),
-        )
-    if options["as_json"]:
-        click.echo(json.dumps(preview_summary(shown, permit), indent=2, ensure_ascii=False))
-    else:
-        click.echo(preview_text(shown, permit))
-
-
 def _how(release: Release) -> str:
-    how = release.how
-    if how.way == "where they are":
+    how = release.execution
+    if how.strategy == "where they are":
         rows = sum(release.records.values())
         return (
             f"{rows:,} records, ranked inside {how.kernel} by {how.passes} queries; none was read"
         )
     passes = f"{how.passes} pass{'' if how.passes == 1 else 'es'}"
-    done = f"{how.way}, {passes} with the {how.kernel} kernel"
-    if release.sketch.kind == "histogram":  # an exact number of records is not for a log
+    done = f"{how.strategy}, {passes} with the {how.kernel} kernel"
+    if not release.records:  # an exact number of records is not for a log
         return f"noisy counts, {done}"
     return f"{sum(release.records.values()):,} records, {done}"

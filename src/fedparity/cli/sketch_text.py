@@ -7,16 +7,15 @@ from itertools import chain, pairwise
 from typing import Any
 
 from fedparity.cli.options import policy_words
-from fedparity.cli.plan_text import named
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.errors.base import printable
-from fedparity.silo.noisy_release import Preview
+from fedparity.modes.mode import Release, mode_of
+from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
-from fedparity.silo.release import Release
-from fedparity.text import counted, cut, left, number, right, width_of, wrapped
+from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
 
 __all__ = [
     "dry_run_text",
@@ -173,9 +172,8 @@ def preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
 
 def spending_words(permit: Permit) -> str:
     """Return what a release costs, and what the same records have cost so far."""
-    terms = permit.plan.privacy
-    epsilon = 0.0 if terms is None else terms.epsilon or 0.0
-    budget = epsilon if terms is None else terms.budget or epsilon
+    cost = mode_of(permit.plan).cost
+    epsilon, budget = cost.epsilon or 0.0, cost.budget or 0.0
     words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
     if permit.ledger is None:
         return f"{words}. No ledger is asked, so nobody adds up what is spent."
@@ -217,7 +215,7 @@ def written_text(release: Release, output: str, permit: Permit) -> str:
     ]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"policy {policy_words(permit.policy)}", f"ledger {kept}"]
-    if sketch.kind == "histogram":
+    if mode_of(permit.plan).cost.epsilon is not None:
         lines += wrapped(f"cost {spending_words(permit)}", _COLUMNS_OF_A_TERMINAL, rest="  ")
     if sketch.replaces is not None:
         lines += [f"replaces {sketch.replaces}, which was voided"]

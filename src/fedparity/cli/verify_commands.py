@@ -15,16 +15,16 @@ from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import Inspection, inspect_files, message_files, missing_silos
 from fedparity.cli.options import check_all_there
 from fedparity.cli.output import progress_bar
-from fedparity.cli.plan_text import named
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError, ResultError, SignatureError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.modes.secure.round_checks import Inbox, check_round, read_round
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import STEPS, Standing, standing
-from fedparity.text import counted, cut, left, right, width_of, wrapped
+from fedparity.text import counted, cut, left, named, right, width_of, wrapped
 
 __all__ = [
     "doubts",
@@ -333,7 +333,7 @@ def verify(
     if plan is None or not sketches or key is not None:
         raise click.UsageError("name a plan and its messages, or a result: --result FILE.")
     asked = Plan.read(plan)
-    if asked.privacy is not None and asked.privacy.secure:
+    if mode_of(asked).in_rounds:
         files = message_files(sketches)
         verify_rounds(context, asked, files, as_json=as_json, require_all=require_all)
         return

@@ -244,10 +244,7 @@ class Plan(Document):
         """
         terms = self.privacy
         if terms is None:
-            raise PlanError(
-                "the plan has no [privacy] table, so silos count no histograms.",
-                fix='add [privacy] with mode = "dp", say.',
-            )
+            raise PlanError.no_histograms()
         bins: dict[str, Any] = {
             "bins": terms.bins,
             "edges": terms.edges,

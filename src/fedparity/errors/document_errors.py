@@ -144,6 +144,13 @@ class PlanError(DocumentError):
             fix="lower levels, or use fewer groups.",
         )
 
+    @classmethod
+    def no_histograms(cls) -> PlanError:
+        return cls(
+            "the plan has no [privacy] table, so silos count no histograms.",
+            fix='add [privacy] with mode = "dp", say.',
+        )
+
 
 class PolicyError(DocumentError):
     """A silo's policy that says something it may not, or cannot be read."""
