@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from tests.report_results import results
 
-from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.plots.headline import headline_of
 from fedparity.report import sentences
 from fedparity.report.sentences.answers import above_alone, comparable, noise_could_explain
 from fedparity.report.tables import all_rates

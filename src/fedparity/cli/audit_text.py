@@ -19,17 +19,17 @@ from fedparity.documents.result_parts import (
 )
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
+from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
-    READING_SILOS,
     chance,
     in_points,
     points_range,
+    reading_silos,
     size,
     summed_silos,
     two_verdicts,
 )
 from fedparity.report.sentences.caveats import given_words, set_aside_words
-from fedparity.report.sentences.naming import symbol
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
@@ -73,9 +73,10 @@ def silo_lines(result: AuditResult, width: int) -> list[str]:
     names = min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME)
     names = max(names, 4)
     space = width - (2 + names + _COUNT + _VALUE + 2 + 1 + _INFLUENCE)
-    scale = _Scale(result, shown, space)
+    scale, headline = _Scale(result, shown, space), headline_of(result)
+    alone = f"{headline.symbol} alone"
     heading = (
-        f"  {left('silo', names)}{right('records', _COUNT)}{right('alone', _VALUE)}  "
+        f"  {left('silo', names)}{right('records', _COUNT)}{right(alone, _VALUE)}  "
         f"{left(scale.legend, space)} {right('influence', _INFLUENCE)}"
     )
     lines = [heading.rstrip()]
@@ -83,7 +84,7 @@ def silo_lines(result: AuditResult, width: int) -> list[str]:
         drawn = scale.drawn(silo) if silo.disparity is not None else cut(silo.note, space)
         lines.append(
             f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}"
-            f"{right(_optional(silo.disparity), _VALUE)}  "
+            f"{right(_optional(headline.of_silo(silo)), _VALUE)}  "
             f"{left(drawn, space)} {right(_signed(influence[silo.silo]), _INFLUENCE)}".rstrip()
         )
     return lines + _remaining(result, shown, width)
@@ -98,7 +99,7 @@ def _chosen(result: AuditResult, influence: dict[str, float | None]) -> list[Sil
 def _remaining(result: AuditResult, shown: list[SiloResult], width: int) -> list[str]:
     """What stands below the table: what it leaves out, and how to read it."""
     more = len(result.silos) - len(shown)
-    words = READING_SILOS
+    words = reading_silos(result)
     if more:
         words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
     return wrapped(words, width, first="  ")
@@ -124,27 +125,31 @@ def _signed(value: float | None) -> str:
 
 
 class _Scale:
-    """Positions of disparities from 0 to the largest one shown."""
+    """Positions of what silos show alone, in the headline's unit, from 0 to the largest one."""
 
     def __init__(self, result: AuditResult, shown: list[SiloResult], width: int) -> None:
-        self.width, self.whole = width, result.disparity.value
-        ends = [silo.interval.upper for silo in shown if silo.interval is not None]
-        alone = [silo.disparity for silo in shown if silo.disparity is not None]
+        self.width, self.headline = width, headline_of(result)
+        self.whole = self.headline.whole
+        ends = [ends.upper for silo in shown if (ends := self._interval(silo)) is not None]
+        alone = [self.headline.of_silo(silo) or 0.0 for silo in shown]
         self.largest = max((self.whole, *ends, *alone)) or 1.0
+
+    def _interval(self, silo: SiloResult) -> Bounds | None:
+        return silo.interval if self.headline.has_intervals else None
 
     @property
     def legend(self) -> str:
         """The scale in words."""
-        return f"0 to {number(self.largest, 2)}, ┊ all silos"
+        return f"0 to {number(self.largest, 2)}{self.headline.in_points}, ┊ all silos"
 
     def drawn(self, silo: SiloResult) -> str:
-        """The silo's interval and disparity, and that of all silos together."""
+        """What the silo shows alone, its interval if it has one, and all silos together."""
         marks = [" "] * self.width
         marks[self._at(self.whole)] = "┊"
-        if silo.interval is not None:
-            start, end = map(self._at, silo.interval)
+        if (ends := self._interval(silo)) is not None:
+            start, end = map(self._at, ends)
             marks[start : end + 1] = "─" * (end + 1 - start)
-        marks[self._at(silo.disparity or 0.0)] = "●"
+        marks[self._at(self.headline.of_silo(silo) or 0.0)] = "●"
         return "".join(marks).rstrip()
 
     def _at(self, value: float) -> int:

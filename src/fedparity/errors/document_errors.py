@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from fedparity.errors.base import InputError, listed
 
@@ -182,13 +182,6 @@ class OutputError(InputError):
         return cls(
             f"{name} cannot be written: {reason}.",
             fix="check that the folder exists and that this account may write to it.",
-        )
-
-    @classmethod
-    def unknown_report(cls, name: str, endings: Iterable[str]) -> OutputError:
-        return cls(
-            f"the format of the report {name} is not known by its ending.",
-            fix=f"choose a name that ends in {', '.join(endings)}.",
         )
 
 

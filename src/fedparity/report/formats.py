@@ -94,7 +94,10 @@ def save_report(result: AuditResult, path: Path, *, force: bool = False) -> str:
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower()  # noqa: PTH122 -- pathlib takes 7 ms to import
     if ending not in SUFFIXES:
-        raise OutputError.unknown_report(name, SUFFIXES)
+        raise OutputError(
+            f"the format of the report {name} is not known by its ending.",
+            fix=f"choose a name that ends in {', '.join(SUFFIXES)}.",
+        )
     if not force:
         refuse_existing(name)
     chosen = FORMATS[SUFFIXES[ending]]

@@ -6,8 +6,8 @@ from typing import Literal
 
 from fedparity.documents.result import AuditResult
 from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import symbol
 from fedparity.report.sentences.answers import noise_could_explain
-from fedparity.report.sentences.naming import symbol
 from fedparity.text import counted, number, percent, share_of, span
 
 __all__ = [
