@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AuditResult": "auditing.result",
+    "AuditResult": "documents.result",
     "Cell": "sketches.cell",
     "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
@@ -76,9 +76,9 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity import plots as plots
     from fedparity import theory as theory
     from fedparity.auditing.audit import audit
-    from fedparity.auditing.result import AuditResult
     from fedparity.documents.message import SiloSketch
     from fedparity.documents.plan import Plan
+    from fedparity.documents.result import AuditResult
     from fedparity.engines.in_process import simulate
     from fedparity.errors import FedparityError, InputError
     from fedparity.federated.federation import Federation

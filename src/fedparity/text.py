@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -63,7 +63,7 @@ def _with_exponent(size: float, digits: int) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def span(ends: tuple[float, float]) -> str:
+def span(ends: Iterable[float]) -> str:
     """Return an interval in words, which no minus sign can confuse.
 
     Examples
@@ -117,7 +117,7 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
 
 
-def percents(ends: tuple[float, float]) -> str:
+def percents(ends: Iterable[float]) -> str:
     """Return an interval of shares in percent.
 
     Examples

@@ -164,7 +164,7 @@ def test_rates_say_the_answer_and_no_other(result):
 
         assert (beyond in text) != sentences.is_complete(result)
         for answer in ("below four fifths", "at least four fifths", "undetermined"):
-            assert (answer in words) == (rates.four_fifths == answer)
+            assert (answer in words) == (rates.answer == answer)
 
 
 @given(results())

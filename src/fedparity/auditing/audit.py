@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_building import compose
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.mode import AuditOptions, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fedparity.auditing.audit import audit as measure
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.key_commands import sign_options, signing_key
 from fedparity.cli.main import ExitCode
@@ -25,6 +24,7 @@ from fedparity.cli.report_commands import (
 from fedparity.documents.files import refuse_existing
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of

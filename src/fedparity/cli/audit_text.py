@@ -6,17 +6,18 @@ from collections.abc import Collection
 from itertools import chain
 from typing import TypeAlias
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import (
+from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import (
     Bounded,
+    GroupRate,
     InDeviations,
     PairResult,
     SiloResult,
     TailResult,
     ThresholdResult,
 )
-from fedparity.documents.fields import group_words
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
@@ -50,7 +51,6 @@ from fedparity.text import (
     width_of,
     wrapped,
 )
-from fedparity.thresholds.rates import GroupRate
 
 __all__ = [
     "audit_text",
@@ -134,7 +134,7 @@ class _Scale:
         alone = [self.headline.of_silo(silo) or 0.0 for silo in shown]
         self.largest = max((self.whole, *ends, *alone)) or 1.0
 
-    def _interval(self, silo: SiloResult) -> Interval | None:
+    def _interval(self, silo: SiloResult) -> Bounds | None:
         return silo.interval if self.headline.has_intervals else None
 
     @property
@@ -165,7 +165,7 @@ _Rates: TypeAlias = ThresholdResult | TailResult
 def threshold_text(report: ThresholdResult, result: AuditResult, width: int = 80) -> str:
     """Return the selection rates at a threshold, their ratios, and four fifths."""
     side = "of at least" if report.favorable == "above" else "below"
-    heading = f"Share with a score {side} {number(report.threshold, 6)}"
+    heading = f"Share with a score {side} {number(report.score, 6)}"
     return "\n".join(_lines(heading, report, result, width))
 
 
@@ -191,7 +191,7 @@ def _lines(heading: str, report: _Rates, result: AuditResult, width: int) -> lis
     for label, each in zip(labels, report.groups, strict=True):
         numbers = f"{_rate(each)}{_ratio(each)}"
         lines.append(cut(f"  {left(label, names)}{numbers}", width).rstrip())
-        lines.append(f"  {'':{names}}  {each.four_fifths}")
+        lines.append(f"  {'':{names}}  {each.answer}")
     return [*lines, *wrapped(_meaning(report, result), width, first="  ")]
 
 
@@ -227,8 +227,8 @@ def _rate(each: GroupRate) -> str:
 
 
 def _ratio(each: GroupRate) -> str:
-    between = _between(*map(_optional_share, each.ratio_to_best.interval))
-    return f"{right(_optional_share(each.ratio_to_best.value), 8)}  {left(between, 15)}"
+    between = _between(*map(_optional_share, each.ratio.interval))
+    return f"{right(_optional_share(each.ratio.value), 8)}  {left(between, 15)}"
 
 
 def _between(low: str, high: str) -> str:
@@ -455,9 +455,7 @@ def _magnitudes(result: AuditResult, width: int) -> list[str]:
     return [*lines, *wrapped(words, width, first="  ")]
 
 
-def _measure(
-    name: str, value: float | None, ends: Interval | None, meaning: str, width: int
-) -> str:
+def _measure(name: str, value: float | None, ends: Bounds | None, meaning: str, width: int) -> str:
     shown = "" if value is None else number(value)
     between = "" if ends is None else span(ends)
     return cut(f"{left(name, 17)}{right(shown, 9)}   {left(between, 20)} {meaning}", width)

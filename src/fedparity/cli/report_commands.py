@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.files import refuse_existing, write_whole
+from fedparity.documents.result import AuditResult
 from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
 

@@ -7,12 +7,12 @@ from typing import Any, get_args
 import click
 import numpy as np
 
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_commands import AnswerCommand, answer, answer_options, check_answer, end
 from fedparity.cli.options import data_of, reading_of, table_options
 from fedparity.cli.output import progress_bar
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.result import AuditResult
 from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.in_process import Settings, audit_pooled
 from fedparity.engines.in_process import simulate as measure

@@ -11,13 +11,13 @@ from typing import Any
 import click
 
 from fedparity.auditing.missing_records import implausible_counts
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import Inspection, inspect_files, message_files, missing_silos
 from fedparity.cli.options import check_all_there
 from fedparity.cli.output import progress_bar
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError, ResultError, SignatureError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.result import AuditResult
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed

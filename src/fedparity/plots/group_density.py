@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.plots.group_curves import Line, draw_lines, group_lines, has_steps, name_in_key
 from fedparity.plots.style import (
     MUTED,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import Estimate, SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import Estimate, SiloResult
 
 __all__ = ["Headline", "has_noise", "headline_of", "symbol"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import symbol
 from fedparity.plots.style import (
     ACCENT,
@@ -142,7 +142,7 @@ class _Part:
     name: str
     meaning: str
     value: float
-    interval: Interval | None
+    interval: Bounds | None
     at: str
     color: str
     hatch: str | None = None
@@ -191,7 +191,7 @@ def _known(result: AuditResult) -> list[_Part]:
     return [*parts, _Part(name, meaning, found.value, found.interval, at, ACCENT)]
 
 
-def _draw_interval(ax: Axes, row: int, interval: Interval | None, units: Units) -> None:
+def _draw_interval(ax: Axes, row: int, interval: Bounds | None, units: Units) -> None:
     if interval is None:
         return
     ends = [units.place(end) for end in interval]
@@ -266,9 +266,9 @@ class _Terms:
         value = result.disparity.value
         return cls(mix, bar, terms.remainder, lower, upper, value)
 
-    def bounds(self, units: Units) -> Interval:
+    def bounds(self, units: Units) -> Bounds:
         """What the terms prove about the disparity, on the axis."""
-        return Interval(units.place(self.lower), units.place(self.upper))
+        return Bounds(units.place(self.lower), units.place(self.upper))
 
     def bars(self, units: Units) -> list[BarRow]:
         """Order 2: each starts where the one before ends. Order 1: all from 0, nothing adds up."""
@@ -303,7 +303,7 @@ def _bar(field: str, value: float, ends: tuple[float, float]) -> BarRow:
 
 def _total(result: AuditResult, units: Units, terms: _Terms | None) -> BarRow:
     value = result.disparity.value
-    known = f"proven: {span(Interval(terms.lower, terms.upper))}" if terms else "terms not known"
+    known = f"proven: {span(Bounds(terms.lower, terms.upper))}" if terms else "terms not known"
     return BarRow(
         name=symbol("G", result),
         meaning="all silos together",
@@ -322,7 +322,7 @@ def _draw_connections(ax: Axes, bars: list[BarRow]) -> None:
         ax.plot([bar.end] * 2, [row + 0.25, row + 0.75], color=MUTED, linewidth=0.7, zorder=1.5)
 
 
-def _draw_bounds(ax: Axes, row: int, bounds: Interval) -> None:
+def _draw_bounds(ax: Axes, row: int, bounds: Bounds) -> None:
     """A bracket over the row: where the end of its bar must lie."""
     y = row + 0.36
     ends = [bounds.lower, bounds.lower, bounds.upper, bounds.upper]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult
 from fedparity.plots.headline import Headline, headline_of
 from fedparity.plots.style import (
     ACCENT,

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity import text
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import group_key
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import group_key
 from fedparity.errors import MissingExtraError
 from fedparity.laws.labels import Group
 from fedparity.text import number

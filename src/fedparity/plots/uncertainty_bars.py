@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import Headline, has_noise, headline_of
 from fedparity.plots.part_bars import BarRow, name_bars, write_beside
 from fedparity.plots.silo_forest import Reference, level_line, name_above
@@ -92,7 +92,7 @@ def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
     ]
 
 
-def _draw_interval(ax: Axes, row: int, interval: Interval, units: Units) -> None:
+def _draw_interval(ax: Axes, row: int, interval: Bounds, units: Units) -> None:
     """A bar from end to end; the first, which is the headline's, is the boldest."""
     lower, upper = units.place(interval.lower), units.place(interval.upper)
     right = ax.get_xlim()[1]

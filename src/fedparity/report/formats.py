@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.files import Path, refuse_existing, write_whole
+from fedparity.documents.result import AuditResult
 from fedparity.errors import OutputError
 from fedparity.errors.extras import check_html, check_pdf
 

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import ThresholdResult, as_json
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import ThresholdResult, as_json
 from fedparity.report import tables
 from fedparity.report.markdown import first_lines, plain, rate_blocks, table_lines
 from fedparity.report.sentences.answers import (
@@ -199,7 +199,7 @@ def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:
     """The rate of every group at every threshold, and above every quantile requested."""
     for rates in all_rates(result):
         at: dict[str, Any] = (
-            {"threshold": rates.threshold, "favorable": rates.favorable}
+            {"threshold": rates.score, "favorable": rates.favorable}
             if isinstance(rates, ThresholdResult)
             else {"level": rates.level}
         )
@@ -211,9 +211,9 @@ def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:
                 group=each.group,
                 **at,
                 interval=each.rate.interval,
-                ratio_to_best=each.ratio_to_best.value,
-                ratio_interval=each.ratio_to_best.interval,
-                four_fifths=each.four_fifths,
+                ratio_to_best=each.ratio.value,
+                ratio_interval=each.ratio.interval,
+                four_fifths=each.answer,
             )
 
 

@@ -12,7 +12,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final, NoReturn
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.errors.extras import check_pdf, weasyprint
 from fedparity.report import tables
 from fedparity.report.sentences.answers import (

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult, group_key
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult, group_key
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import Rates, rates_heading
 from fedparity.report.sentences.caveats import given_words
@@ -168,9 +168,9 @@ def rates_table(result: AuditResult, place: int) -> Table:
     fields = {
         "rate/value": "percent",
         "rate/interval": "percents",
-        "ratio_to_best/value": "number",
-        "ratio_to_best/interval": "span",
-        "four_fifths": "text",
+        "ratio/value": "number",
+        "ratio/interval": "span",
+        "answer": "text",
     }
     return Table(
         caption=rates_heading(rates),

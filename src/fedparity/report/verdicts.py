@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import symbol
 from fedparity.text import percents, span, stated, told_apart
 
@@ -74,7 +74,7 @@ def level_words(result: AuditResult) -> str:
     }[result.disparity.review_unit]
 
 
-def compared_span(result: AuditResult, ends: Interval) -> str:
+def compared_span(result: AuditResult, ends: Bounds) -> str:
     """Return a range of the number compared in its unit, its ends told apart from the level."""
     level, unit = result.disparity.review_level, result.disparity.review_unit
     if unit == "share":

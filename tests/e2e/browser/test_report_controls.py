@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.e2e.browser.conftest import THOUSAND, audit
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 
 pytestmark = pytest.mark.browser
 

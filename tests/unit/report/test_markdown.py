@@ -16,7 +16,7 @@ from tests.report_results import (
     with_names,
 )
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.report.markdown import code, markdown_report, plain
 from fedparity.report.sentences.answers import in_points, points_range
 from fedparity.text import number, percent, percents, span
@@ -127,7 +127,7 @@ def test_rates_follow_the_groups_and_details_come_late():
     assert places == sorted(places)
     shown = f"| B | {percent(row.rate.value)} | {percents(row.rate.interval)} |"
     assert shown in text
-    assert f"| {row.four_fifths} |" in text
+    assert f"| {row.answer} |" in text
     assert text.count("| p-value |") == 1
 
 

@@ -10,8 +10,8 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
 from fedparity.errors.extras import check_html
 from fedparity.plots.headline import headline_of
 from fedparity.plots.silo_forest import silo_rows

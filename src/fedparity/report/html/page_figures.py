@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
 from fedparity.plots.headline import headline_of
 from fedparity.report.html.markup import Markup
 from fedparity.report.sentences.naming import groups_words

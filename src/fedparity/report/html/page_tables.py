@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import group_key
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import group_key
 from fedparity.report import tables
 from fedparity.report.sentences.naming import counted_in, is_summed
 from fedparity.report.tables import SiloColumn, Table

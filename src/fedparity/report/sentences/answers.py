@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult, TailResult, ThresholdResult
 from fedparity.documents.fields import group_words
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult, TailResult, ThresholdResult
+from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.caveats import is_complete, set_aside_words
 from fedparity.report.sentences.naming import (
@@ -236,7 +236,7 @@ def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _verdict_sentence(result: AuditResult, whom: str, verdict: str, ends: Interval) -> str:
+def _verdict_sentence(result: AuditResult, whom: str, verdict: str, ends: Bounds) -> str:
     word = VERDICTS[verdict].word
     at = " at" if verdict == "inconclusive" else ""
     return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
@@ -380,9 +380,9 @@ def rates_heading(rates: Rates) -> str:
     """Return what the rates are shares of: ``Share with a score below 5``."""
     if isinstance(rates, ThresholdResult):
         side = {"above": "of at least", "below": "below"}[rates.favorable]
-        return f"Share with a score {side} {stated(rates.threshold)}"
+        return f"Share with a score {side} {stated(rates.score)}"
     name = "the median" if rates.level == 0.5 else f"the quantile of level {stated(rates.level)}"
-    cutoff = Interval(rates.cutoff.lower, rates.cutoff.upper)
+    cutoff = Bounds(rates.cutoff.lower, rates.cutoff.upper)
     where = number(rates.cutoff.value) if cutoff.lower == cutoff.upper else span(cutoff)
     return f"Share above {name} of all records, {where}"
 
@@ -392,7 +392,7 @@ def reading_rates(rates: Rates, result: AuditResult) -> str:
     gap, often = rates.widest_gap, percent(rates.confidence)
     sentences = (
         f"The widest gap is {percent(gap.value)} ({often} interval {percents(gap.interval)}).",
-        f"The smallest ratio to the highest rate is {_answer(rates.four_fifths)}.",
+        f"The smallest ratio to the highest rate is {_answer(rates.answer)}.",
         _for_all(rates, result),
         "Intervals count sampling and what the sketches leave open.",
         _known(rates),

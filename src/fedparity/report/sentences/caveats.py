@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import PlanSummary, SiloResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import PlanSummary, SiloResult
 from fedparity.plots.headline import has_noise, symbol
 from fedparity.report.sentences.naming import (
     counted_in,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
 from fedparity.text import amount
 
 __all__ = [
