@@ -38,7 +38,7 @@ def test_help_imports_no_command(tmp_path):
     modules, _ = run("", "--help", folder=tmp_path)
 
     commands = {name for name in modules if name.startswith("fedparity.cli.")}
-    assert commands == {f"fedparity.cli.{n}" for n in ("main", "lazy")}
+    assert commands == {f"fedparity.cli.{n}" for n in ("command_groups", "main")}
     packages = {name.split(".")[1] for name in modules if name.startswith("fedparity.")}
     assert packages == {"cli", "errors", "version"}
     assert not modules & {*OPTIONAL, "rich", "narwhals", "numpy"}

@@ -138,7 +138,7 @@ Typed in this folder, these commands make the last two again:
 """
 
 
-@click.command(short_help="Audit five synthetic hospitals, from data to answer.")
+@click.command
 @click.option(
     "--out",
     type=click.Path(file_okay=False),

@@ -1,17 +1,25 @@
-"""The answers of ``fedparity plan size`` in plain words, in 80 columns."""
+"""``fedparity plan size`` and ``plan privacy``: what an audit can find, before any silo is asked."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import click
 import numpy as np
 
-from fedparity.cli.output import progress_bar
+from fedparity.cli.options import (
+    POSITIVE,
+    PROBABILITY,
+    json_option,
+    nested,
+    option,
+    with_options,
+)
+from fedparity.cli.output import print_json, progress_bar
 from fedparity.federated.mixtures import Estimator
 from fedparity.planning.audit_size import SizePlan, plan_size
 from fedparity.planning.detection import DetectableDisparity, detectable_disparity
@@ -21,18 +29,216 @@ from fedparity.planning.simulation import SizeRow
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 from fedparity.text import counted, wrapped
 
-__all__ = [
-    "plain",
-    "power_text",
-    "privacy",
-    "privacy_text",
-    "size",
-    "size_text",
-]
+__all__ = ["PrivacyOptions", "SizeOptions", "plain", "privacy", "size"]
 
 
-def size_text(answer: SizePlan) -> str:
-    """Return the two curves of errors, and the size to ask for."""
+def _choice(flag: str, choices: Iterable[str], default: str, meaning: str) -> Any:  # noqa: ANN401
+    return option(
+        flag, type=click.Choice(list(choices)), default=default, show_default=True, help=meaning
+    )
+
+
+def _count(flag: str, default: int, meaning: str, *, least: int = 1) -> Any:  # noqa: ANN401
+    return option(
+        flag, type=click.IntRange(min=least), default=default, show_default=True, help=meaning
+    )
+
+
+def _confidence(meaning: str) -> Any:  # noqa: ANN401
+    return option("--confidence", type=PROBABILITY, default=0.95, show_default=True, help=meaning)
+
+
+@dataclass(frozen=True)
+class ScenarioOptions:
+    """The audits that are simulated, as functions of the library take them."""
+
+    silos: int = _count("--silos", 5, "Number of silos.")
+    groups: int | None = option(
+        "--groups", type=click.IntRange(min=2), help="Number of groups.  [default: 2]"
+    )
+    shares: tuple[float, ...] | None = option(
+        "--share",
+        type=POSITIVE,
+        multiple=True,
+        help="Size of a group, once per group; records are then those of the smallest.",
+    )
+    shape: str = _choice("--shape", SHAPES, "beta", "Score laws that are simulated.")
+    score_range: tuple[float, float] | None = option(
+        "--range", type=float, nargs=2, help="Lowest and highest score."
+    )
+    kind: Literal["mean", "quantile"] = _choice(
+        "--kind", ("mean", "quantile"), DEFAULT_SKETCH, "What the silos send."
+    )
+    estimator: Estimator = option(
+        "--estimator",
+        type=click.Choice(get_args(Estimator)),
+        default=DEFAULT_ESTIMATOR,
+        show_default=True,
+        help="How it is read.",
+    )
+    confidence: float = _confidence("Share of audits in which it holds.")
+    replicates: int = _count("--replicates", 400, "Simulated audits of each size.")
+    seed: int = _count("--seed", 0, "Seed of the simulation.", least=0)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them with the number of groups, which the shares may tell."""
+        shares = self.shares or None
+        return vars(replace(self, groups=self.groups or len(shares or ()) or 2, shares=shares))
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """The options of a size: what is wanted or given, and the scenario."""
+
+    error: float | None = option(
+        "--error", type=POSITIVE, help="Wanted error, as a share of the disparity."
+    )
+    absolute: bool = option(
+        "--absolute", is_flag=True, help="The error is in the units of the disparity."
+    )
+    disparity: float | None = option(
+        "--disparity", type=POSITIVE, help="Disparity expected.  [default: the shape's]"
+    )
+    records: int | None = option(
+        "--records", type=click.IntRange(min=2), help="Records per cell that there will be."
+    )
+    power: float | None = option(
+        "--power", type=PROBABILITY, help="Probability to detect.  [default: 0.8]"
+    )
+    levels: int | None = option(
+        "--levels", type=click.IntRange(min=1), help="Levels k, if they are fixed already."
+    )
+    scenario: ScenarioOptions = nested(ScenarioOptions)
+
+    def planned(self) -> SizePlan:
+        """Return the size for the wanted error."""
+        if self.records is not None or self.error is None:
+            raise click.UsageError(
+                "give either --error, to plan a size, or --records, to see what it detects."
+            )
+        if self.power is not None:
+            raise click.UsageError("--power goes with --records: an error is not detected.")
+        with _simulation_bar("audits") as progress:
+            return plan_size(
+                error=self.error,
+                relative=not self.absolute,
+                disparity=self.disparity,
+                levels=self.levels,
+                **self.scenario.arguments(),
+                progress=progress,
+            )
+
+    def detectable(self, records: int) -> DetectableDisparity:
+        """Return the smallest disparity that so many records detect."""
+        if self.absolute or self.disparity:
+            raise click.UsageError("--absolute and --disparity go with --error.")
+        stated = {"levels": self.levels, "power": self.power}
+        given: dict[str, Any] = {name: each for name, each in stated.items() if each is not None}
+        with _simulation_bar("audits") as progress:
+            return detectable_disparity(
+                records=records, **given, **self.scenario.arguments(), progress=progress
+            )
+
+
+@click.command
+@with_options(SizeOptions)
+@json_option("Print the answer as JSON.")
+def size(options: SizeOptions, *, as_json: bool) -> None:
+    """Say how large an audit must be, or what an audit of some size can detect.
+
+    With --error: the levels and the records per cell for an error of G₂. With --records: the
+    smallest G₂ that is detected. Each by simulation from a shape of the scores, and by bounds
+    that hold for any scores on the range. A cell is one group in one silo.
+
+    \b
+    Examples:
+      fedparity plan size --error 0.1 --silos 5
+      fedparity plan size --error 0.05 --kind quantile --estimator grid
+      fedparity plan size --error 0.1 --shape deciles --share 0.8 --share 0.2
+      fedparity plan size --records 500 --silos 5
+      fedparity plan size --records 500 --levels 20 --power 0.9 --json
+    """
+    answer: SizePlan | DetectableDisparity
+    if options.error is None and options.records is not None:
+        answer = options.detectable(options.records)
+    else:
+        answer = options.planned()
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(_size_text(answer) if isinstance(answer, SizePlan) else _power_text(answer))
+
+
+@dataclass(frozen=True)
+class PrivacyOptions:
+    """What :func:`fedparity.planning.plan_privacy` takes."""
+
+    epsilon: float = option(
+        "--epsilon", type=POSITIVE, required=True, help="Privacy loss of one release."
+    )
+    records: int = option(
+        "--records",
+        type=click.IntRange(min=1),
+        required=True,
+        help="Records of the smallest group in all silos.",
+    )
+    silos: int = _count("--silos", 5, "Number of silos.")
+    groups: int = _count("--groups", 2, "Number of groups.", least=2)
+    bins: int | None = option(
+        "--bins", type=click.IntRange(2, 4096), help="Bins.  [default: by the rule]"
+    )
+    mode: Literal["dp", "secure+dp"] = _choice(
+        "--mode", ("dp", "secure+dp"), "dp", "Noise in each silo, or inside a secure sum."
+    )
+    honest: int | None = option(
+        "--honest",
+        type=click.IntRange(min=1),
+        help="Silos whose split noise makes one dose.  [default: full doses]",
+    )
+    disparity: float | None = option(
+        "--disparity", type=POSITIVE, help="Disparity expected.  [default: the shape's]"
+    )
+    shape: str = _choice("--shape", SHAPES, "beta", "Score laws that are simulated.")
+    score_range: tuple[float, float] | None = option(
+        "--range", type=float, nargs=2, help="Lowest and highest score."
+    )
+    confidence: float = _confidence("Of the intervals.")
+    replicates: int = _count("--replicates", 400, "Simulated audits of each epsilon.", least=10)
+    seed: int = _count("--seed", 0, "Seed of the simulation.", least=0)
+
+
+@click.command
+@with_options(PrivacyOptions)
+@json_option("Print the answer as JSON.")
+def privacy(options: PrivacyOptions, *, as_json: bool) -> None:
+    """Say how far noise will move the disparity G₂, at some epsilon and around it.
+
+    By simulation from a shape of the scores: nothing is read, and no budget is spent. Errors
+    are given as shares of the disparity that is simulated.
+
+    \b
+    Examples:
+      fedparity plan privacy --epsilon 1 --records 5000 --silos 5
+      fedparity plan privacy --epsilon 1 --records 5000 --disparity 0.001
+      fedparity plan privacy --epsilon 0.5 --records 20000 --mode secure+dp \\
+        --honest 4 --json
+    """
+    with _simulation_bar("epsilons") as progress:
+        answer = plan_privacy(**vars(options), progress=progress)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(_privacy_text(answer))
+
+
+@contextmanager
+def _simulation_bar(unit: str) -> Iterator[Progress | None]:
+    with progress_bar(unit) as bar:
+        yield None if bar is None else lambda done, total: bar(done, total, "simulating")
+
+
+def _size_text(answer: SizePlan) -> str:
+    """The two curves of errors, and the size to ask for."""
     records = answer.by_levels[0].records
     lines = [
         _wanted_words(answer),
@@ -87,26 +293,26 @@ def _simulated_words(answer: SizePlan) -> str:
             "\nif the error no longer falls, ask for more levels."
         )
     return (
-        f"By simulation: ask for {_counted(answer.levels, 'levels')} from "
-        f"{_counted(answer.records, 'records')} per cell."
+        f"By simulation: ask for {counted(answer.levels, 'level')} from "
+        f"{counted(answer.records, 'record')} per cell."
     )
 
 
 def _bound_words(answer: SizePlan) -> str:
-    levels = _counted(answer.levels_bound, "levels")
+    levels = counted(answer.levels_bound, "level")
     size = (
         f"{levels}, and no number of records is enough."
         if answer.records_bound is None
-        else f"{levels} from {_counted(answer.records_bound, 'records')} per cell."
+        else f"{levels} from {counted(answer.records_bound, 'record')} per cell."
     )
     return f"By bounds, for {_bounded(answer.scenario)}:\n{size}"
 
 
-def power_text(answer: DetectableDisparity) -> str:
-    """Return the curve of detectable disparities, and the one asked about."""
-    size = f"{_counted(answer.records, 'records')} per cell"
+def _power_text(answer: DetectableDisparity) -> str:
+    """The curve of detectable disparities, and the one for this size."""
+    size = f"{counted(answer.records, 'record')} per cell"
     lines = [
-        f"An audit of {size} and {_counted(answer.answer.levels, 'levels')}.",
+        f"An audit of {size} and {counted(answer.answer.levels, 'level')}.",
         *_assumptions(answer.scenario),
         "",
         *_power_lines(answer),
@@ -148,7 +354,7 @@ def _power_words(answer: DetectableDisparity) -> list[str]:
 def _assumptions(scenario: Scenario) -> list[str]:
     shape = scenario.shape
     shares = " : ".join(f"{share:.2g}" for share in scenario.shares)
-    cells = f"{_counted(scenario.silos, 'silos')}, {len(scenario.shares)} groups ({shares})"
+    cells = f"{counted(scenario.silos, 'silo')}, {len(scenario.shares)} groups ({shares})"
     lines = [
         f"{cells}, {scenario.kind} sketches, {scenario.estimator} estimator.",
         f"Scores from {shape.low:g} to {shape.high:g}, shape {shape.name}: {shape.meaning}.",
@@ -182,10 +388,6 @@ def _curve(values: Sequence[float], limit: float | None, width: int) -> list[str
     return [line(value) for value in values]
 
 
-def _counted(number: int, things: str) -> str:
-    return f"{number:,} {things.removesuffix('s') if number == 1 else things}"
-
-
 def _percent(share: float) -> str:
     return f"{plain(100 * share)} %"
 
@@ -199,139 +401,14 @@ def plain(value: float | None, digits: int = 3) -> str:
     return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
 
 
-_PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
-
-
-def _choice(
-    name: str, choices: Iterable[str], *, default: str, meaning: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return click.option(
-        name,
-        type=click.Choice(list(choices)),
-        default=default,
-        show_default=True,
-        help=meaning,
-    )
-
-
-@click.command(short_help="Say how large an audit must be, or what one detects.")
-@click.option("--error", type=_POSITIVE, help="Wanted error, as a share of the disparity.")
-@click.option("--absolute", is_flag=True, help="The error is in the units of the disparity.")
-@click.option("--disparity", type=_POSITIVE, help="Disparity expected.  [default: the shape's]")
-@click.option("--records", type=click.IntRange(min=2), help="Records per cell that there will be.")
-@click.option("--power", type=_PROBABILITY, help="Probability to detect.  [default: 0.8]")
-@click.option("--levels", type=click.IntRange(min=1), help="Levels k, if they are fixed already.")
-@click.option(
-    "--silos", type=click.IntRange(min=1), default=5, show_default=True, help="Number of silos."
-)
-@click.option("--groups", type=click.IntRange(min=2), help="Number of groups.  [default: 2]")
-@click.option(
-    "--share",
-    "shares",
-    type=_POSITIVE,
-    multiple=True,
-    help="Size of a group, once per group; records are then those of the smallest.",
-)
-@_choice("--shape", SHAPES, default="beta", meaning="Score laws that are simulated.")
-@click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
-@_choice("--kind", ("mean", "quantile"), default=DEFAULT_SKETCH, meaning="What the silos send.")
-@_choice("--estimator", get_args(Estimator), default=DEFAULT_ESTIMATOR, meaning="How it is read.")
-@click.option(
-    "--confidence",
-    type=_PROBABILITY,
-    default=0.95,
-    show_default=True,
-    help="Share of audits in which it holds.",
-)
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=1),
-    default=400,
-    show_default=True,
-    help="Simulated audits of each size.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the simulation.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-@click.pass_context
-def size(context: click.Context, /, **_: object) -> None:
-    """Say how large an audit must be, or what an audit of some size can detect.
-
-    With --error: the levels and the records per cell for an error of G₂. With --records: the
-    smallest G₂ that is detected. Each by simulation from a shape of the scores, and by bounds
-    that hold for any scores on the range. A cell is one group in one silo.
-
-    \b
-    Examples:
-      fedparity plan size --error 0.1 --silos 5
-      fedparity plan size --error 0.05 --kind quantile --estimator grid
-      fedparity plan size --error 0.1 --shape deciles --share 0.8 --share 0.2
-      fedparity plan size --records 500 --silos 5
-      fedparity plan size --records 500 --levels 20 --power 0.9 --json
-    """
-    options = dict(context.params)
-    as_json = options.pop("as_json")
-    _check_together(options)
-    options["groups"] = options["groups"] or len(options["shares"]) or 2
-    options["shares"] = options["shares"] or None
-    answer = _detectable(options) if options["error"] is None else _planned(options)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(size_text(answer) if isinstance(answer, SizePlan) else power_text(answer))
-
-
-def _check_together(options: dict[str, Any]) -> None:
-    """Refuse options that answer no question together."""
-    if (options["error"] is None) == (options["records"] is None):
-        raise click.UsageError(
-            "give either --error, to plan a size, or --records, to see what it detects."
-        )
-    if options["error"] is not None and options["power"] is not None:
-        raise click.UsageError("--power goes with --records: an error is not detected.")
-    if options["records"] is not None and (options["absolute"] or options["disparity"]):
-        raise click.UsageError("--absolute and --disparity go with --error.")
-
-
-def _planned(options: dict[str, Any]) -> SizePlan:
-    given = _without(options, "records", "power", "absolute")
-    with _progress() as progress:
-        return plan_size(**given, relative=not options["absolute"], progress=progress)
-
-
-def _detectable(options: dict[str, Any]) -> DetectableDisparity:
-    given = _without(options, "error", "absolute", "disparity")
-    stated = {name: given.pop(name) for name in ("levels", "power")}
-    given |= {name: value for name, value in stated.items() if value is not None}
-    with _progress() as progress:
-        return detectable_disparity(**given, progress=progress)
-
-
-def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in names}
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar, if somebody is looking."""
-    with progress_bar("audits") as bar:
-        yield None if bar is None else lambda done, total: bar(done, total, "simulating")
-
-
 _WEAK = 2.0
 _COLUMNS = "{:>9}{:>6}{:>13}{:>14}{:>13}{:>18}"
 _ENDS = ("interval ±", "with sampling ±")
 
 
-def privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
-    """Return the table of errors, and what the one asked about means."""
-    often = f"{plain(100 * answer.confidence)} %"
+def _privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
+    """The table of errors, and what they mean at this epsilon."""
+    often = _percent(answer.confidence)
     lines = [
         *wrapped(_settings(answer), width),
         *wrapped(
@@ -342,7 +419,9 @@ def privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
         "",
         _COLUMNS.format("epsilon", "bins", "mean error", f"{often} within", *_ENDS),
         *(_line(row, answer) for row in answer.by_epsilon),
-        _COLUMNS.format("no noise", "", "-", "-", "-", _share(answer.sampling, answer)),
+        _COLUMNS.format(
+            "no noise", "", "-", "-", "-", _percent(answer.sampling / answer.disparity)
+        ),
         "",
         *wrapped(_verdict(answer), width),
     ]
@@ -351,7 +430,7 @@ def privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
 
 def _settings(answer: PrivacyPlan) -> str:
     where = "in each silo" if answer.mode == "dp" else "inside a secure sum"
-    doses = f"{plain(answer.doses)} {'dose' if answer.doses == 1 else 'doses'} in the sum"
+    doses = f"{plain(answer.doses)} dose{'' if answer.doses == 1 else 's'} in the sum"
     return (
         f"Noise {where}, {doses}: {counted(answer.silos, 'silo')}, {answer.groups} groups of "
         f"{counted(answer.records, 'record')} each. Errors are shares of G₂."
@@ -361,7 +440,9 @@ def _settings(answer: PrivacyPlan) -> str:
 def _line(row: PrivacyRow, answer: PrivacyPlan) -> str:
     epsilon = f"{'*' if row.epsilon == answer.epsilon else ' '}{plain(row.epsilon):>8}"
     errors = (row.error, row.large_error, row.interval, row.population)
-    return _COLUMNS.format(epsilon, row.bins, *(_share(error, answer) for error in errors))
+    return _COLUMNS.format(
+        epsilon, row.bins, *(_percent(error / answer.disparity) for error in errors)
+    )
 
 
 def _verdict(answer: PrivacyPlan) -> str:
@@ -377,90 +458,3 @@ def _verdict(answer: PrivacyPlan) -> str:
     if answer.epsilon > _WEAK:
         words += f" An epsilon above {plain(_WEAK)} protects single records weakly."
     return words
-
-
-def _share(error: float, answer: PrivacyPlan) -> str:
-    return f"{plain(100 * error / answer.disparity)} %"
-
-
-@click.command(short_help="Say what noise costs in accuracy, before it is drawn.")
-@click.option("--epsilon", type=_POSITIVE, required=True, help="Privacy loss of one release.")
-@click.option(
-    "--records",
-    type=click.IntRange(min=1),
-    required=True,
-    help="Records of the smallest group in all silos.",
-)
-@click.option(
-    "--silos", type=click.IntRange(min=1), default=5, show_default=True, help="Number of silos."
-)
-@click.option(
-    "--groups", type=click.IntRange(min=2), default=2, show_default=True, help="Number of groups."
-)
-@click.option("--bins", type=click.IntRange(2, 4096), help="Bins.  [default: by the rule]")
-@click.option(
-    "--mode",
-    type=click.Choice(["dp", "secure+dp"]),
-    default="dp",
-    show_default=True,
-    help="Noise in each silo, or inside a secure sum.",
-)
-@click.option(
-    "--honest",
-    type=click.IntRange(min=1),
-    help="Silos whose split noise makes one dose.  [default: full doses]",
-)
-@click.option("--disparity", type=_POSITIVE, help="Disparity expected.  [default: the shape's]")
-@click.option(
-    "--shape",
-    type=click.Choice(list(SHAPES)),
-    default="beta",
-    show_default=True,
-    help="Score laws that are simulated.",
-)
-@click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
-)
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=10),
-    default=400,
-    show_default=True,
-    help="Simulated audits of each epsilon.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the simulation.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-@click.pass_context
-def privacy(context: click.Context, /, **_: object) -> None:
-    """Say how far noise will move the disparity G₂, at some epsilon and around it.
-
-    By simulation from a shape of the scores: nothing is read, and no budget is spent. Errors
-    are given as shares of the disparity that is simulated.
-
-    \b
-    Examples:
-      fedparity plan privacy --epsilon 1 --records 5000 --silos 5
-      fedparity plan privacy --epsilon 1 --records 5000 --disparity 0.001
-      fedparity plan privacy --epsilon 0.5 --records 20000 --mode secure+dp \\
-        --honest 4 --json
-    """
-    options = dict(context.params)
-    as_json = options.pop("as_json")
-    with progress_bar("epsilons") as bar:
-        told = None if bar is None else lambda done, total: bar(done, total, "simulating")
-        answer = plan_privacy(**options, progress=told)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(privacy_text(answer))
