@@ -49,45 +49,27 @@ class ResultCommand(click.Command):
 class ResultOptions:
     """How a result is computed, printed and written, and what the command ends with."""
 
-    as_json: bool = option("--json", is_flag=True, help="Print the result as JSON.")
-    output: str | None = option(
-        "-o", "--output", metavar="FILE", help="Write the result as JSON to a file."
-    )
-    force: bool = option("--force", is_flag=True, help="Replace existing output files.")
+    as_json: bool = option("--json", "Print the result as JSON.")
+    output: str | None = option("-o, --output FILE", "Write the result as JSON to a file.")
+    force: bool = option("--force", "Replace existing output files.")
     reports: ReportOptions = nested(ReportOptions)
-    confidence: float = option(
-        "--confidence", type=PROBABILITY, default=0.95, show_default=True, help="Of intervals."
-    )
-    seed: int = option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of redraws."
-    )
+    confidence: float = option("--confidence", "Of intervals.", type=PROBABILITY, default=0.95)
+    seed: int = option("--seed", "Of redraws.", type=click.IntRange(min=0), default=0)
     redraws: int | None = option(
-        "--redraws", type=click.IntRange(min=FEWEST_REDRAWS), help="Of the bootstrap."
+        "--redraws", "Of the bootstrap.", type=click.IntRange(min=FEWEST_REDRAWS)
     )
     thresholds: tuple[float, ...] = option(
-        "--threshold",
-        type=float,
-        multiple=True,
-        metavar="SCORE",
-        help="Add rates and ratios at a score to every output; may be repeated.",
+        "--threshold SCORE", "Add rates and ratios at a score to every output; may be repeated."
     )
     tails: tuple[float, ...] = option(
-        "--tail",
-        type=PROBABILITY,
-        multiple=True,
-        metavar="LEVEL",
-        help="Add shares above a quantile of all; 0.5 is the median.",
+        "--tail LEVEL", "Add shares above a quantile of all; 0.5 is the median.", type=PROBABILITY
     )
     details: bool = option(
-        "--details",
-        is_flag=True,
-        help="Show formulas, every kind of bound, and further measures.",
+        "--details", "Show formulas, every kind of bound, and further measures."
     )
     fail_above: Literal["all", "answered"] | None = option(
-        "--fail-above",
-        type=click.Choice(["all", "answered"]),
-        metavar="[=answered]",
-        help="Exit code 10 above the review level for all; or among those who answered.",
+        "--fail-above [=answered]",
+        "Exit code 10 above the review level for all; or among those who answered.",
     )
 
     def check(self) -> None:
@@ -133,9 +115,7 @@ class AuditOptions:
 
     result: ResultOptions = nested(ResultOptions)
     signing: SigningOptions = nested(SigningOptions)
-    require_all: bool = option(
-        "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
-    )
+    require_all: bool = option("--require-all", "Exit code 5 if a silo of the roster is missing.")
 
 
 @click.command(cls=ResultCommand)

@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 
 import click
 
-from fedparity.cli.options import passphrase_option
+from fedparity.cli.options import PASSPHRASE_FILE, option, with_options
 from fedparity.documents.fields import is_name
 from fedparity.documents.files import read_passphrase, write_whole
 from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.errors import OptionError, OutputError
 from fedparity.errors.base import printable
 
-__all__ = ["keygen"]
+__all__ = ["KeygenOptions", "keygen"]
+
+
+@dataclass(frozen=True)
+class KeygenOptions:
+    """The passphrase of the new key, if it has one."""
+
+    passphrase: bool = option("--passphrase", "Ask for a passphrase to encrypt the key with.")
+    passphrase_file: str | None = option(*PASSPHRASE_FILE)
+
+    def secret(self) -> bytes | None:
+        """Return the passphrase, read from its file or typed twice."""
+        if self.passphrase_file is not None:
+            return read_passphrase(self.passphrase_file)
+        if not self.passphrase:
+            return None
+        typed = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
+        return str(typed).encode()
 
 
 @click.command
 @click.argument("name", type=click.Path(dir_okay=False))
-@click.option("--passphrase", is_flag=True, help="Ask for a passphrase to encrypt the key with.")
-@passphrase_option
-def keygen(name: str, passphrase_file: str | None, *, passphrase: bool) -> None:
+@with_options(KeygenOptions)
+def keygen(name: str, options: KeygenOptions) -> None:
     """Write NAME.key, which stays in the building, and NAME.pub, which goes to the auditor.
 
     NAME is the silo's name in the plan, with a folder before it if you like. The line for the
@@ -43,11 +60,7 @@ def keygen(name: str, passphrase_file: str | None, *, passphrase: bool) -> None:
     if os.path.lexists(public):
         raise OutputError.key_exists(public)
     key = generate_key()
-    secret = None if passphrase_file is None else read_passphrase(passphrase_file)
-    if passphrase and secret is None:
-        words = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
-        secret = str(words).encode()
-    write_key(f"{name}.key", key, passphrase=secret)
+    write_key(f"{name}.key", key, passphrase=options.secret())
     write_whole(public, f"{public_text(key)}\n".encode())
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
     click.echo(

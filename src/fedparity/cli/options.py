@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
@@ -32,10 +43,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LEDGER",
+    "PASSPHRASE_FILE",
     "POLICY",
     "POSITIVE",
     "PROBABILITY",
-    "WEAKER",
     "Callback",
     "LedgerOptions",
     "PolicyOptions",
@@ -47,7 +58,6 @@ __all__ = [
     "json_option",
     "nested",
     "option",
-    "passphrase_option",
     "private_key",
     "with_options",
 ]
@@ -59,9 +69,20 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
-def option(*flags: str, **attributes: Any) -> Any:  # noqa: ANN401 -- the field has the type
-    """Declare a field of a group as an option, by its flags and click's attributes."""
-    return field(metadata={"option": (flags, attributes)})
+def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 -- the field has the type
+    """Declare a field of a group as an option.
+
+    Parameters
+    ----------
+    flags : str
+        As in the help, such as ``-o, --output FILE``.
+    attributes
+        Of :class:`click.Option`, where the type of the field does not tell.
+    """
+    words = flags.replace(",", "").split()
+    names = [word for word in words if word.startswith("-")]
+    attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
+    return field(metadata={"option": (names, attributes)})
 
 
 def nested(kind: type[_Group]) -> _Group:
@@ -85,15 +106,34 @@ def with_options(kind: type) -> Callable[[Callback], Callback]:
     return decorate
 
 
-def _declared(kind: type) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    found = []
+def _declared(kind: type) -> list[tuple[Sequence[str], dict[str, Any]]]:
+    """The flags and attributes of all options of a group."""
+    types, found = get_type_hints(kind), []
     for each in fields(kind):
         if "group" in each.metadata:
             found += _declared(each.metadata["group"])
         else:
             flags, attributes = each.metadata["option"]
-            found.append(((*flags, each.name), attributes))
+            shown = {"show_default": "default" in attributes}
+            found.append(
+                ((*flags, each.name), {**_inferred(types[each.name]), **shown, **attributes})
+            )
     return found
+
+
+def _inferred(annotation: object) -> dict[str, Any]:
+    """The attributes of an option that follow from the type of its field."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return {"type": click.Choice(arguments)}
+    if origin is tuple:
+        repeated = {"multiple": True} if ... in arguments else {"nargs": len(arguments)}
+        return {**repeated, **_inferred(arguments[0])}
+    if NoneType in arguments:
+        return _inferred(arguments[0])
+    if annotation is bool:
+        return {"is_flag": True}
+    return {"type": annotation} if annotation in (int, float) else {}
 
 
 def _collect(kind: type, values: dict[str, object]) -> object:
@@ -151,48 +191,25 @@ class Reading(TypedDict):
 class TableOptions:
     """Which table is read, and what of it."""
 
-    table: str | None = option(
-        "--table", metavar="NAME", help="Table of a database: NAME or SCHEMA.NAME."
-    )
-    query: str | None = option(
-        "--query", metavar="SQL", help="One statement that reads, instead of --table."
-    )
+    table: str | None = option("--table NAME", "Table of a database: NAME or SCHEMA.NAME.")
+    query: str | None = option("--query SQL", "One statement that reads, instead of --table.")
     url_file: str | None = option(
-        "--url-file",
-        metavar="FILE",
-        help="File with the address of a database, instead of DATA; - is the standard input.",
+        "--url-file FILE",
+        "File with the address of a database, instead of DATA; - is the standard input.",
     )
-    score: str | None = option(
-        "--score", metavar="COL", help="Column of the scores.  [default: score]"
-    )
+    score: str | None = option("--score COL", "Column of the scores.  [default: score]")
     group: tuple[str, ...] = option(
-        "--group",
-        multiple=True,
-        metavar="COL",
-        help="Column of the groups; several for intersections.  [default: group]",
+        "--group COL", "Column of the groups; several for intersections.  [default: group]"
     )
-    weight: str | None = option(
-        "--weight", metavar="COL", help="Column of survey or exposure weights."
-    )
-    where: str | None = option(
-        "--where", metavar="SQL", help="Read only rows that meet a condition."
-    )
+    weight: str | None = option("--weight COL", "Column of survey or exposure weights.")
+    where: str | None = option("--where SQL", "Read only rows that meet a condition.")
     mapping: tuple[str, ...] = option(
-        "--map",
-        multiple=True,
-        metavar="A=B",
-        help="Read label A as B; an empty A is a missing label.",
+        "--map A=B", "Read label A as B; an empty A is a missing label."
     )
     missing: Literal["refuse", "drop"] = option(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        show_default=True,
-        help="What to do about rows without a score.",
+        "--missing", "What to do about rows without a score.", default="refuse"
     )
-    other: str | None = option(
-        "--other", metavar="LABEL", help="Group that takes labels the plan does not list."
-    )
+    other: str | None = option("--other LABEL", "Group that takes labels the plan does not list.")
 
     def source(self, data: str | None) -> object:
         """Return the data: a path, or a table of a database.
@@ -265,34 +282,32 @@ def _label_pairs(texts: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
-POLICY: dict[str, Any] = {
-    "metavar": "FILE",
-    "help": "This silo's policy.  [default: per user]",
-}
-"""Attributes of ``--policy``, as those below are of their options."""
-WEAKER: dict[str, Any] = {
-    "multiple": True,
-    "type": click.Choice(RULES),
-    "metavar": "RULE",
-    "help": "Obey a plan that is weaker than this rule of the policy; may be repeated.",
-}
-LEDGER: dict[str, Any] = {"metavar": "FILE", "help": "The ledger.  [default: per user]"}
+POLICY = "--policy FILE", "This silo's policy.  [default: per user]"
+LEDGER = "--ledger FILE", "The ledger.  [default: per user]"
+_WEAKER = (
+    "--allow-weaker RULE",
+    "Obey a plan that is weaker than this rule of the policy; may be repeated.",
+)
+PASSPHRASE_FILE = (
+    "--passphrase-file FILE",
+    "First line: the key's passphrase; - reads it from the input.",
+)
 
 
 @dataclass(frozen=True)
 class PolicyOptions:
     """The policy of a silo, and the rules that a plan may be weaker than."""
 
-    policy: str | None = option("--policy", **POLICY)
-    allow_weaker: tuple[str, ...] = option("--allow-weaker", **WEAKER)
+    policy: str | None = option(*POLICY)
+    allow_weaker: tuple[str, ...] = option(*_WEAKER, type=click.Choice(RULES))
 
 
 @dataclass(frozen=True)
 class LedgerOptions:
     """Where the ledger is."""
 
-    policy: str | None = option("--policy", **POLICY)
-    ledger: str | None = option("--ledger", **LEDGER)
+    policy: str | None = option(*POLICY)
+    ledger: str | None = option(*LEDGER)
 
     def find(self) -> tuple[Policy, Ledger]:
         """Return the policy, and the ledger that is named, that of the policy, or that of the user."""
@@ -305,23 +320,15 @@ class LedgerOptions:
 class ReleaseOptions:
     """What a silo's policy and ledger need to know of a release."""
 
-    policy: str | None = option("--policy", **POLICY)
-    ledger: str | None = option(
-        "--ledger", metavar="FILE", help="Record of releases.  [default: per user]"
-    )
-    no_ledger: bool = option("--no-ledger", is_flag=True, help="Neither ask nor write the record.")
-    dataset: str | None = option(
-        "--dataset", metavar="NAME", help="Which data set of the policy the table is."
-    )
-    allow_weaker: tuple[str, ...] = option("--allow-weaker", **WEAKER)
+    policy: str | None = option(*POLICY)
+    ledger: str | None = option("--ledger FILE", "Record of releases.  [default: per user]")
+    no_ledger: bool = option("--no-ledger", "Neither ask nor write the record.")
+    dataset: str | None = option("--dataset NAME", "Which data set of the policy the table is.")
+    allow_weaker: tuple[str, ...] = option(*_WEAKER, type=click.Choice(RULES))
     again_because: str | None = option(
-        "--again-because",
-        metavar="TEXT",
-        help="Why a second release of the same records is acceptable.",
+        "--again-because TEXT", "Why a second release of the same records is acceptable."
     )
-    in_period: bool = option(
-        "--in-period", is_flag=True, help="The rows are limited to the plan's period."
-    )
+    in_period: bool = option("--in-period", "The rows are limited to the plan's period.")
 
     def permit(self, plan: Plan, silo: str, data: object) -> Permit:
         """Return the permit for a release.
@@ -348,21 +355,12 @@ class ReleaseOptions:
         )
 
 
-_PASSPHRASE_FILE: dict[str, Any] = {
-    "metavar": "FILE",
-    "help": "First line: the key's passphrase; - reads it from the input.",
-}
-passphrase_option = click.option("--passphrase-file", **_PASSPHRASE_FILE)
-
-
 @dataclass(frozen=True)
 class SigningOptions:
     """The key to sign with."""
 
-    sign: str | None = option(
-        "--sign", metavar="KEY", help="File of the private key to sign with."
-    )
-    passphrase_file: str | None = option("--passphrase-file", **_PASSPHRASE_FILE)
+    sign: str | None = option("--sign KEY", "File of the private key to sign with.")
+    passphrase_file: str | None = option(*PASSPHRASE_FILE)
 
     def key(self) -> Ed25519PrivateKey | None:
         """Return the key, or None if none is named."""

@@ -14,11 +14,11 @@ import click
 
 from fedparity.cli.main import ExitCode
 from fedparity.cli.options import (
+    PASSPHRASE_FILE,
     POSITIVE,
     json_option,
     nested,
     option,
-    passphrase_option,
     private_key,
     with_options,
 )
@@ -48,23 +48,16 @@ class DisclosureOptions:
     """The disclosure rules of a plan."""
 
     minimum_cell: int = option(
-        "--minimum-cell",
-        type=int,
-        default=_RULES.minimum_cell,
-        show_default=True,
-        help="Withhold groups with fewer records.",
+        "--minimum-cell", "Withhold groups with fewer records.", default=_RULES.minimum_cell
     )
     records_per_level: int = option(
         "--records-per-level",
-        type=int,
+        "Send at most one value per so many; 0: off.",
         default=_RULES.records_per_level,
-        show_default=True,
-        help="Send at most one value per so many; 0: off.",
     )
     rounding: float | None = option(
         "--rounding",
-        type=float,
-        help="Share of the range; 0: off.  [default: 0.005 for means, 0.001 for quantiles]",
+        "Share of the range; 0: off.  [default: 0.005 for means, 0.001 for quantiles]",
     )
 
 
@@ -72,89 +65,48 @@ class DisclosureOptions:
 class NewPlanOptions:
     """The options of a new plan; those that are keys of a plan have their names."""
 
-    title: str | None = option("--title", help="What is audited, in one line.")
+    title: str | None = option("--title", "What is audited, in one line.")
     groups: tuple[Group, ...] = option(
-        "--group",
-        multiple=True,
-        metavar="LABEL",
-        help='A group, in reporting order; an intersection as \'["F", "65+"]\'.',
+        "--group LABEL", 'A group, in reporting order; an intersection as \'["F", "65+"]\'.'
     )
-    score_range: tuple[float, float] | None = option(
-        "--range", type=float, nargs=2, help="Lowest and highest score."
-    )
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
     score_step: float | None = option(
-        "--step", type=POSITIVE, help="Scores lie on this grid, from the lowest on."
+        "--step", "Scores lie on this grid, from the lowest on.", type=POSITIVE
     )
     levels: int = option(
-        "--levels",
-        type=click.IntRange(min=1),
-        default=DEFAULT_LEVELS,
-        show_default=True,
-        help="Values per cell, at most.",
+        "--levels", "Values per cell, at most.", type=click.IntRange(min=1), default=DEFAULT_LEVELS
     )
     sketch: Literal["mean", "quantile", "counts"] | None = option(
-        "--sketch",
-        type=click.Choice(["mean", "quantile", "counts"]),
-        help="What they are.  [default: counts if the step leaves few scores, else mean]",
+        "--sketch", "What they are.  [default: counts if the step leaves few scores, else mean]"
     )
     estimator: Literal["exact", "grid"] = option(
-        "--estimator",
-        type=click.Choice(["exact", "grid"]),
-        default=DEFAULT_ESTIMATOR,
-        show_default=True,
-        help="How they are read.",
+        "--estimator", "How they are read.", default=DEFAULT_ESTIMATOR
     )
     thresholds: tuple[float, ...] = option(
-        "--threshold",
-        type=float,
-        multiple=True,
-        metavar="SCORE",
-        help="Count records on both sides of it; may be repeated.",
+        "--threshold SCORE", "Count records on both sides of it; may be repeated."
     )
-    favorable: Favorable = option(
-        "--favorable",
-        type=click.Choice(get_args(Favorable)),
-        default="above",
-        show_default=True,
-        help="The good side of a threshold.",
-    )
+    favorable: Favorable = option("--favorable", "The good side of a threshold.", default="above")
     period: tuple[str, str] | None = option(
-        "--period",
-        nargs=2,
-        metavar="FROM TO",
-        help="First and last day of the records, such as 2026-10-01 2026-12-31.",
+        "--period FROM TO", "First and last day of the records, such as 2026-10-01 2026-12-31."
     )
-    order: Literal[1, 2] = option(
-        "--order", type=click.IntRange(1, 2), default=2, show_default=True, help="The p of W_p."
-    )
+    order: Literal[1, 2] = option("--order", "The p of W_p.", type=click.IntRange(1, 2), default=2)
     review_level: float | None = option(
-        "--review-level", type=POSITIVE, help="What the verdict compares with."
+        "--review-level", "What the verdict compares with.", type=POSITIVE
     )
     review_unit: ReviewUnit = option(
         "--review-unit",
-        type=click.Choice(get_args(ReviewUnit)),
+        "What that is: W₂ of the worst pair of groups, or squared: G.",
         default="points",
-        show_default=True,
-        help="What that is: W₂ of the worst pair of groups, or squared: G.",
     )
-    silos: tuple[str, ...] = option(
-        "--silo", multiple=True, metavar="NAME", help="A silo of the roster."
-    )
+    silos: tuple[str, ...] = option("--silo NAME", "A silo of the roster.")
     disclosure: DisclosureOptions = nested(DisclosureOptions)
-    keys: tuple[str, ...] = option(
-        "--key", multiple=True, metavar="NAME=KEY", help="A silo's public key."
-    )
+    keys: tuple[str, ...] = option("--key NAME=KEY", "A silo's public key.")
     keys_from: str | None = option(
         "--keys-from",
+        "Folder of NAME.pub files, one per silo.",
         type=click.Path(exists=True, file_okay=False),
-        help="Folder of NAME.pub files, one per silo.",
     )
-    totals: tuple[str, ...] = option(
-        "--total",
-        multiple=True,
-        metavar="NAME=N",
-        help="A silo's public number of records.",
-    )
+    totals: tuple[str, ...] = option("--total NAME=N", "A silo's public number of records.")
 
     def plan(self) -> Plan:
         """Return the plan.
@@ -439,15 +391,20 @@ def show(file: str, *, as_json: bool) -> None:
         click.echo(f"\nSigned by the auditor with the key\n  {plan.signature['key']}")
 
 
+@dataclass(frozen=True)
+class SignOptions:
+    """The auditor's key, and where the signed plan goes."""
+
+    key: str = option("--key KEY", "File of the auditor's private key.", required=True)
+    passphrase_file: str | None = option(*PASSPHRASE_FILE)
+    output: str | None = option("-o, --output FILE", "File to write.  [default: the plan itself]")
+    force: bool = option("--force", "Replace an existing output file.")
+
+
 @click.command
 @click.argument("file", type=click.Path())
-@click.option("--key", required=True, metavar="KEY", help="File of the auditor's private key.")
-@passphrase_option
-@click.option("-o", "--output", metavar="FILE", help="File to write.  [default: the plan itself]")
-@click.option("--force", is_flag=True, help="Replace an existing output file.")
-def sign(
-    file: str, key: str, passphrase_file: str | None, output: str | None, *, force: bool
-) -> None:
+@with_options(SignOptions)
+def sign(file: str, options: SignOptions) -> None:
     """Sign the plan FILE: all of it, the roster and the silos' keys too.
 
     A table [signature] is written at its end, in place of an earlier one; the digest of the
@@ -459,11 +416,12 @@ def sign(
       fedparity plan sign plan.toml --key authority.key
     """
     text = read_plan_text(file)
-    private = private_key(key, passphrase_file)
-    signed = sign_plan(Plan.read(file), private)
+    key = private_key(options.key, options.passphrase_file)
+    signed = sign_plan(Plan.read(file), key)
     written = signed_text(text, signed)
     if Plan.from_toml(written) != signed:  # a plan whose tables are written in an unusual way
         written = signed.to_toml()
-    write_whole(output or file, written.encode(), force=force or output is None)
-    click.echo(f"signed {printable(output or file)} with the key {public_text(private)}", err=True)
+    output = options.output or file
+    write_whole(output, written.encode(), force=options.force or options.output is None)
+    click.echo(f"signed {printable(output)} with the key {public_text(key)}", err=True)
     click.echo(f"digest {signed.digest}", err=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -32,53 +32,35 @@ from fedparity.text import counted, wrapped
 __all__ = ["PrivacyOptions", "SizeOptions", "plain", "privacy", "size"]
 
 
-def _choice(flag: str, choices: Iterable[str], default: str, meaning: str) -> Any:  # noqa: ANN401
-    return option(
-        flag, type=click.Choice(list(choices)), default=default, show_default=True, help=meaning
-    )
-
-
-def _count(flag: str, default: int, meaning: str, *, least: int = 1) -> Any:  # noqa: ANN401
-    return option(
-        flag, type=click.IntRange(min=least), default=default, show_default=True, help=meaning
-    )
-
-
-def _confidence(meaning: str) -> Any:  # noqa: ANN401
-    return option("--confidence", type=PROBABILITY, default=0.95, show_default=True, help=meaning)
+_SHAPE = click.Choice(list(SHAPES))
 
 
 @dataclass(frozen=True)
 class ScenarioOptions:
     """The audits that are simulated, as functions of the library take them."""
 
-    silos: int = _count("--silos", 5, "Number of silos.")
+    silos: int = option("--silos", "Number of silos.", type=click.IntRange(min=1), default=5)
     groups: int | None = option(
-        "--groups", type=click.IntRange(min=2), help="Number of groups.  [default: 2]"
+        "--groups", "Number of groups.  [default: 2]", type=click.IntRange(min=2)
     )
     shares: tuple[float, ...] | None = option(
         "--share",
+        "Size of a group, once per group; records are then those of the smallest.",
         type=POSITIVE,
-        multiple=True,
-        help="Size of a group, once per group; records are then those of the smallest.",
     )
-    shape: str = _choice("--shape", SHAPES, "beta", "Score laws that are simulated.")
-    score_range: tuple[float, float] | None = option(
-        "--range", type=float, nargs=2, help="Lowest and highest score."
+    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
+    kind: Literal["mean", "quantile"] = option(
+        "--kind", "What the silos send.", default=DEFAULT_SKETCH
     )
-    kind: Literal["mean", "quantile"] = _choice(
-        "--kind", ("mean", "quantile"), DEFAULT_SKETCH, "What the silos send."
+    estimator: Estimator = option("--estimator", "How it is read.", default=DEFAULT_ESTIMATOR)
+    confidence: float = option(
+        "--confidence", "Share of audits in which it holds.", type=PROBABILITY, default=0.95
     )
-    estimator: Estimator = option(
-        "--estimator",
-        type=click.Choice(get_args(Estimator)),
-        default=DEFAULT_ESTIMATOR,
-        show_default=True,
-        help="How it is read.",
+    replicates: int = option(
+        "--replicates", "Simulated audits of each size.", type=click.IntRange(min=1), default=400
     )
-    confidence: float = _confidence("Share of audits in which it holds.")
-    replicates: int = _count("--replicates", 400, "Simulated audits of each size.")
-    seed: int = _count("--seed", 0, "Seed of the simulation.", least=0)
+    seed: int = option("--seed", "Seed of the simulation.", type=click.IntRange(min=0), default=0)
 
     def arguments(self) -> dict[str, Any]:
         """Return them with the number of groups, which the shares may tell."""
@@ -91,22 +73,20 @@ class SizeOptions:
     """The options of a size: what is wanted or given, and the scenario."""
 
     error: float | None = option(
-        "--error", type=POSITIVE, help="Wanted error, as a share of the disparity."
+        "--error", "Wanted error, as a share of the disparity.", type=POSITIVE
     )
-    absolute: bool = option(
-        "--absolute", is_flag=True, help="The error is in the units of the disparity."
-    )
+    absolute: bool = option("--absolute", "The error is in the units of the disparity.")
     disparity: float | None = option(
-        "--disparity", type=POSITIVE, help="Disparity expected.  [default: the shape's]"
+        "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
     )
     records: int | None = option(
-        "--records", type=click.IntRange(min=2), help="Records per cell that there will be."
+        "--records", "Records per cell that there will be.", type=click.IntRange(min=2)
     )
     power: float | None = option(
-        "--power", type=PROBABILITY, help="Probability to detect.  [default: 0.8]"
+        "--power", "Probability to detect.  [default: 0.8]", type=PROBABILITY
     )
     levels: int | None = option(
-        "--levels", type=click.IntRange(min=1), help="Levels k, if they are fixed already."
+        "--levels", "Levels k, if they are fixed already.", type=click.IntRange(min=1)
     )
     scenario: ScenarioOptions = nested(ScenarioOptions)
 
@@ -174,37 +154,40 @@ class PrivacyOptions:
     """What :func:`fedparity.planning.plan_privacy` takes."""
 
     epsilon: float = option(
-        "--epsilon", type=POSITIVE, required=True, help="Privacy loss of one release."
+        "--epsilon", "Privacy loss of one release.", type=POSITIVE, required=True
     )
     records: int = option(
         "--records",
+        "Records of the smallest group in all silos.",
         type=click.IntRange(min=1),
         required=True,
-        help="Records of the smallest group in all silos.",
     )
-    silos: int = _count("--silos", 5, "Number of silos.")
-    groups: int = _count("--groups", 2, "Number of groups.", least=2)
+    silos: int = option("--silos", "Number of silos.", type=click.IntRange(min=1), default=5)
+    groups: int = option("--groups", "Number of groups.", type=click.IntRange(min=2), default=2)
     bins: int | None = option(
-        "--bins", type=click.IntRange(2, 4096), help="Bins.  [default: by the rule]"
+        "--bins", "Bins.  [default: by the rule]", type=click.IntRange(2, 4096)
     )
-    mode: Literal["dp", "secure+dp"] = _choice(
-        "--mode", ("dp", "secure+dp"), "dp", "Noise in each silo, or inside a secure sum."
+    mode: Literal["dp", "secure+dp"] = option(
+        "--mode", "Noise in each silo, or inside a secure sum.", default="dp"
     )
     honest: int | None = option(
         "--honest",
+        "Silos whose split noise makes one dose.  [default: full doses]",
         type=click.IntRange(min=1),
-        help="Silos whose split noise makes one dose.  [default: full doses]",
     )
     disparity: float | None = option(
-        "--disparity", type=POSITIVE, help="Disparity expected.  [default: the shape's]"
+        "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
     )
-    shape: str = _choice("--shape", SHAPES, "beta", "Score laws that are simulated.")
-    score_range: tuple[float, float] | None = option(
-        "--range", type=float, nargs=2, help="Lowest and highest score."
+    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
+    confidence: float = option("--confidence", "Of the intervals.", type=PROBABILITY, default=0.95)
+    replicates: int = option(
+        "--replicates",
+        "Simulated audits of each epsilon.",
+        type=click.IntRange(min=10),
+        default=400,
     )
-    confidence: float = _confidence("Of the intervals.")
-    replicates: int = _count("--replicates", 400, "Simulated audits of each epsilon.", least=10)
-    seed: int = _count("--seed", 0, "Seed of the simulation.", least=0)
+    seed: int = option("--seed", "Seed of the simulation.", type=click.IntRange(min=0), default=0)
 
 
 @click.command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,16 @@ import click
 
 from fedparity.cli.ledger_commands import release_words
 from fedparity.cli.main import ExitCode
-from fedparity.cli.options import LEDGER, POLICY, WEAKER, LedgerOptions, json_option, with_options
+from fedparity.cli.options import (
+    LEDGER,
+    POLICY,
+    LedgerOptions,
+    PolicyOptions,
+    json_option,
+    nested,
+    option,
+    with_options,
+)
 from fedparity.cli.output import print_json
 from fedparity.cli.plan_text import plan_text
 from fedparity.documents.files import write_whole
@@ -26,7 +36,7 @@ from fedparity.silo.permit import check_auditor, lawful
 from fedparity.text import counted, number, wrapped
 from fedparity.version import SOFTWARE
 
-__all__ = ["approve", "check", "dossier", "new", "show"]
+__all__ = ["ApprovalOptions", "approve", "check", "dossier", "new", "show"]
 
 _PACKAGES = "numpy", "narwhals", "click", "rich", "cryptography", "opendp", "polars", "pyarrow"
 _TEMPLATE = """\
@@ -150,7 +160,7 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
 
 
 @click.command
-@click.option("--policy", **POLICY)
+@click.option("--policy", metavar="FILE", help=POLICY[1])
 def show(policy: str | None) -> None:
     """Say in plain words what may leave this silo.
 
@@ -254,22 +264,20 @@ def _secure_sentence(own: Policy) -> str:
     return f"in secure sums, {keys}, and the other silos must be known: {known}."
 
 
+@dataclass(frozen=True)
+class ApprovalOptions:
+    """Who approves a plan and why, under which policy, and the ledger that keeps it."""
+
+    by: str = option("--by NAME", "Who approves; a name of the policy.", required=True)
+    because: str = option("--because TEXT", "Why; it stays on record.", required=True)
+    policy: PolicyOptions = nested(PolicyOptions)
+    ledger: str | None = option(*LEDGER)
+
+
 @click.command
 @click.argument("plan", type=click.Path())
-@click.option("--by", required=True, metavar="NAME", help="Who approves; a name of the policy.")
-@click.option("--because", required=True, metavar="TEXT", help="Why; it stays on record.")
-@click.option("--policy", **POLICY)
-@click.option("--allow-weaker", **WEAKER)
-@click.option("--ledger", **LEDGER)
-def approve(
-    plan: str,
-    *,
-    by: str,
-    because: str,
-    policy: str | None,
-    allow_weaker: tuple[str, ...],
-    ledger: str | None,
-) -> None:
+@with_options(ApprovalOptions)
+def approve(plan: str, options: ApprovalOptions) -> None:
     """Agree to PLAN by its digest, as one of the people whom the policy names.
 
     The plan is printed first; the approval, its reason and its time go into the ledger. A plan
@@ -279,17 +287,19 @@ def approve(
     Examples:
       fedparity approve plan.toml --by "Ada Berg" --because "agreed on 12 October"
     """
-    own, record = LedgerOptions(policy, ledger).find()
-    agreed = Plan.read(plan)
+    own, record = LedgerOptions(options.policy.policy, options.ledger).find()
+    by, agreed = options.by, Plan.read(plan)
     if by not in own.people:
         known = ", ".join(own.people) or "nobody"
         raise RuleError(
             f"{own.name} does not name {by!r} among those who approve: {known}.",
             fix="give a name as it stands in [approval] of the policy.",
         )
-    lawful(agreed, own, allow_weaker)
+    lawful(agreed, own, options.policy.allow_weaker)
     click.echo(plan_text(agreed))
-    record.add(Entry(entry="approval", time=now(), plan=agreed.digest, by=by, because=because))
+    record.add(
+        Entry(entry="approval", time=now(), plan=agreed.digest, by=by, because=options.because)
+    )
     entries = record.entries()
     given = {e.by for e in entries if e.entry == "approval" and e.plan == agreed.digest}
     left = own.needed - len(given & set(own.people))

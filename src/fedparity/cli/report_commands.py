@@ -24,15 +24,11 @@ _PRINTED = "-"
 class ReportOptions:
     """The reports to write; a field has the name of its format."""
 
-    html: str | None = option("--html", metavar="FILE", help="Write a report as one HTML page.")
-    pdf: str | None = option("--pdf", metavar="FILE", help="Write a report of one page as PDF.")
-    markdown: str | None = option(
-        "--markdown", metavar="FILE", help="Write Markdown; - prints it."
-    )
+    html: str | None = option("--html FILE", "Write a report as one HTML page.")
+    pdf: str | None = option("--pdf FILE", "Write a report of one page as PDF.")
+    markdown: str | None = option("--markdown FILE", "Write Markdown; - prints it.")
     model_card: str | None = option(
-        "--model-card",
-        metavar="FILE",
-        help="Write a section for a Hugging Face model card; - prints it.",
+        "--model-card FILE", "Write a section for a Hugging Face model card; - prints it."
     )
 
     @property

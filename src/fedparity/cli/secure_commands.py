@@ -64,23 +64,15 @@ __all__ = ["consent", "dry_run_text", "keys", "mask", "request", "shares", "unma
 class _SiloOptions:
     """The options of every step of a silo."""
 
-    silo: str = option(
-        "--silo", required=True, metavar="NAME", help="This silo's name in the plan."
-    )
+    silo: str = option("--silo NAME", "This silo's name in the plan.", required=True)
     state: str | None = option(
-        "--state",
-        metavar="FILE",
-        help="The round's secrets, which stay here.  [default: NAME.secure-state]",
+        "--state FILE", "The round's secrets, which stay here.  [default: NAME.secure-state]"
     )
     signing: SigningOptions = nested(SigningOptions)
-    output: str | None = option(
-        "-o", "--output", metavar="FILE", help="File to write.  [default: see above]"
-    )
-    force: bool = option("--force", is_flag=True, help="Replace an existing output file.")
-    resend: bool = option(
-        "--resend", is_flag=True, help="Write the message of this step again; compute nothing."
-    )
-    as_json: bool = option("--json", is_flag=True, help="Print what was written as JSON.")
+    output: str | None = option("-o, --output FILE", "File to write.  [default: see above]")
+    force: bool = option("--force", "Replace an existing output file.")
+    resend: bool = option("--resend", "Write the message of this step again; compute nothing.")
+    as_json: bool = option("--json", "Print what was written as JSON.")
 
 
 @dataclass(frozen=True)
@@ -96,11 +88,9 @@ class MaskOptions(_SiloOptions):
 
     table: TableOptions = nested(TableOptions)
     threads: int | None = option(
-        "--threads", type=click.IntRange(min=1), help="Threads to use.  [default: one per core]"
+        "--threads", "Threads to use.  [default: one per core]", type=click.IntRange(min=1)
     )
-    dry_run: bool = option(
-        "--dry-run", is_flag=True, help="Read the table, say what would leave, and stop."
-    )
+    dry_run: bool = option("--dry-run", "Read the table, say what would leave, and stop.")
     release: ReleaseOptions = nested(ReleaseOptions)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import click
 import numpy as np
@@ -30,39 +30,27 @@ class MeasurementOptions:
     """What a plan would say of the measurement; None where its default applies."""
 
     levels: int | None = option(
-        "--levels",
-        type=click.IntRange(min=1),
-        help=f"Numbers per cell.  [default: {DEFAULT_LEVELS}]",
+        "--levels", f"Numbers per cell.  [default: {DEFAULT_LEVELS}]", type=click.IntRange(min=1)
     )
     sketch: Kind | None = option(
-        "--sketch",
-        type=click.Choice(get_args(Kind)),
-        help=f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
+        "--sketch", f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]"
     )
     estimator: Estimator | None = option(
-        "--estimator",
-        type=click.Choice(get_args(Estimator)),
-        help=f"How they are read.  [default: {DEFAULT_ESTIMATOR}]",
+        "--estimator", f"How they are read.  [default: {DEFAULT_ESTIMATOR}]"
     )
     order: Literal[1, 2] | None = option(
-        "--order", type=click.IntRange(1, 2), help="The p of W_p.  [default: 2]"
+        "--order", "The p of W_p.  [default: 2]", type=click.IntRange(1, 2)
     )
     review_level: float | None = option(
-        "--review-level", type=POSITIVE, help="What the verdict compares with."
+        "--review-level", "What the verdict compares with.", type=POSITIVE
     )
     review_unit: ReviewUnit | None = option(
-        "--review-unit",
-        type=click.Choice(get_args(ReviewUnit)),
-        help="What it speaks of.  [default: points]",
+        "--review-unit", "What it speaks of.  [default: points]"
     )
-    score_range: tuple[float, float] | None = option(
-        "--range", type=float, nargs=2, help="Lowest and highest score."
-    )
-    score_step: float | None = option("--step", type=POSITIVE, help="Scores lie on it.")
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
+    score_step: float | None = option("--step", "Scores lie on it.", type=POSITIVE)
     favorable: Favorable | None = option(
-        "--favorable",
-        type=click.Choice(get_args(Favorable)),
-        help="Good side of a threshold.  [default: above]",
+        "--favorable", "Good side of a threshold.  [default: above]"
     )
 
     def stated(self) -> dict[str, Any]:
@@ -74,24 +62,24 @@ class MeasurementOptions:
 class SimulationOptions:
     """The options of a simulation."""
 
-    silo: str | None = option("--silo", metavar="COL", help="Column of the silos.")
+    silo: str | None = option("--silo COL", "Column of the silos.")
     table: TableOptions = nested(TableOptions)
     plan: str | None = option(
-        "--plan", type=click.Path(), help="Apply a plan, its disclosure rules included."
+        "--plan", "Apply a plan, its disclosure rules included.", type=click.Path()
     )
     measurement: MeasurementOptions = nested(MeasurementOptions)
     regime: Regime | None = option(
         "--regime",
-        type=click.Choice(["random", "positive", "negative"]),
-        help="Deal the rows to silos, for a table that has none.",
+        "Deal the rows to silos, for a table that has none.",
+        type=click.Choice(["random", "positive", "negative"]),  # not in the order of the type
     )
     rho: float | None = option(
         "--rho",
+        "How far scores decide.  [default: 0.8]",
         type=click.FloatRange(0, 1, max_open=True),
-        help="How far scores decide.  [default: 0.8]",
     )
     silos: int | None = option(
-        "--silos", type=click.IntRange(min=1), help="Silos to deal to.  [default: 5]"
+        "--silos", "Silos to deal to.  [default: 5]", type=click.IntRange(min=1)
     )
     result: ResultOptions = nested(ResultOptions)
 

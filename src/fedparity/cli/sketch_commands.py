@@ -44,37 +44,26 @@ __all__ = ["SketchOptions", "dry_run_text", "numbers_words", "preview_text", "sk
 class SketchOptions:
     """The options of a sketch."""
 
-    silo: str = option(
-        "--silo", required=True, metavar="NAME", help="This silo's name in the plan."
-    )
+    silo: str = option("--silo NAME", "This silo's name in the plan.", required=True)
     table: TableOptions = nested(TableOptions)
     memory: int | None = option(
-        "--memory",
+        "--memory SIZE",
+        "Memory for records, such as 2GB.  [default: a quarter of all]",
         callback=byte_count,
-        metavar="SIZE",
-        help="Memory for records, such as 2GB.  [default: a quarter of all]",
     )
     threads: int | None = option(
-        "--threads", type=click.IntRange(min=1), help="Threads to use.  [default: one per core]"
+        "--threads", "Threads to use.  [default: one per core]", type=click.IntRange(min=1)
     )
     kernel: Literal["auto", "numpy", "numba"] = option(
-        "--kernel",
-        type=click.Choice(["auto", "numpy", "numba"]),
-        default="auto",
-        show_default=True,
-        help="Of no effect on the result.",
+        "--kernel", "Of no effect on the result.", default="auto"
     )
-    output: str | None = option(
-        "-o", "--output", metavar="FILE", help="File to write.  [default: NAME.sketch.json]"
-    )
-    dry_run: bool = option("--dry-run", is_flag=True, help="Show what would leave; write nothing.")
-    as_json: bool = option(
-        "--json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
-    )
+    output: str | None = option("-o, --output FILE", "File to write.  [default: NAME.sketch.json]")
+    dry_run: bool = option("--dry-run", "Show what would leave; write nothing.")
+    as_json: bool = option("--json", "Print JSON; with --dry-run, the very bytes.")
     signing: SigningOptions = nested(SigningOptions)
     release: ReleaseOptions = nested(ReleaseOptions)
-    force: bool = option("--force", is_flag=True, help="Replace an existing output file.")
-    verbose: bool = option("--verbose", is_flag=True, help="Say how it was computed.")
+    force: bool = option("--force", "Replace an existing output file.")
+    verbose: bool = option("--verbose", "Say how it was computed.")
 
 
 @click.command
