@@ -34,8 +34,11 @@ def run(code, *arguments, folder):
     return set((Path(folder) / "modules").read_text(encoding="utf-8").split()), done.stdout
 
 
-def test_help_imports_no_command(tmp_path):
-    modules, _ = run("", "--help", folder=tmp_path)
+@pytest.mark.parametrize(
+    "group", ["", "plan", "secure", "policy", "ledger", "engine", "engine flower"]
+)
+def test_help_imports_no_command(group, tmp_path):
+    modules, _ = run("", *group.split(), "--help", folder=tmp_path)
 
     commands = {name for name in modules if name.startswith("fedparity.cli.")}
     assert commands == {f"fedparity.cli.{n}" for n in ("command_groups", "main")}

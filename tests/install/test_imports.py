@@ -40,7 +40,9 @@ def test_the_package_alone_imports_nothing_but_its_version():
 def test_completion_lists_what_is_not_imported_yet():
     listed = printed_by("import fedparity; print(*dir(fedparity))")
 
-    assert {*fp.__all__, "__doc__", "documents", "errors", "planning", "plots", "theory"} <= set(listed)
+    assert {*fp.__all__, "__doc__", "documents", "errors", "planning", "plots", "theory"} <= set(
+        listed
+    )
 
 
 def test_a_metric_imports_nothing_heavy():

@@ -6,7 +6,7 @@ import csv
 import io
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -35,12 +35,7 @@ from fedparity.silo.release import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number
 
-__all__ = [
-    "Hospital",
-    "demo",
-    "demo_plan",
-    "hospitals",
-]
+__all__ = ["Hospital", "demo", "hospitals"]
 
 _NAMES = ("Aurora", "Bayside", "Cedar", "Dunmore", "Elm Park")
 _SEVERITY = (1.5, 2.5, 3.5, 4.5, 6.0)
@@ -105,8 +100,8 @@ def hospitals(seed: int) -> list[Hospital]:
     ]
 
 
-def demo_plan(levels: int) -> Plan:
-    """Return the plan that the five hospitals agreed on."""
+def _demo_plan(levels: int) -> Plan:
+    """The plan that the five hospitals agreed on."""
     return Plan(
         title="Readmission risk of five hospitals",
         groups=tuple(_COUNTS),
@@ -176,7 +171,7 @@ def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> Non
     """
     folder = Path(out)
     _check_folder(folder, force=force)
-    made, plan = hospitals(seed), demo_plan(levels)
+    made, plan = hospitals(seed), _demo_plan(levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
     result = audit(plan, messages)
@@ -184,9 +179,12 @@ def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> Non
     if as_json:
         click.echo(result.to_json())
     else:
-        click.echo(f"What the hospitals sent\n\n{_received(plan, messages)}\n")
+        found = [inspect_message(plan, message.silo, message) for message in messages]
+        click.echo(f"What the hospitals sent\n\n{verify_text(plan, found, [])}\n")
         click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
-    click.echo(_next(folder), err=True)
+    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
+    note = printable(folder / _NOTE)
+    click.echo(f"\n{note} says what is in the folder; next:\n  {command}", err=True)
 
 
 def _check_folder(folder: Path, *, force: bool) -> None:
@@ -216,23 +214,18 @@ def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
         (folder / each.ledger_file).unlink(missing_ok=True)  # an earlier demo may have other data
 
 
-def _commands(made: Sequence[Hospital]) -> list[list[str]]:
+def _commands(made: Sequence[Hospital]) -> Iterator[list[str]]:
     """The commands of the audit, as one would type them in the folder."""
-    columns = ["--score", "risk", "--group", "group"]
-    sketches = [
-        ["sketch", "plan.toml", each.table_file, "--silo", each.name, *columns, *_target(each)]
-        for each in made
-    ]
-    verify = ["verify", "plan.toml", "inbox"]
-    return [*sketches, verify, ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]]
-
-
-def _target(hospital: Hospital) -> list[str]:
-    return ["-o", hospital.message_file, "--ledger", hospital.ledger_file, "--force"]
+    for each in made:
+        columns = ["--silo", each.name, "--score", "risk", "--group", "group"]
+        target = ["-o", each.message_file, "--ledger", each.ledger_file, "--force"]
+        yield ["sketch", "plan.toml", each.table_file, *columns, *target]
+    yield ["verify", "plan.toml", "inbox"]
+    yield ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]
 
 
 def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
-    """What a hospital does: reduce its table, enter the release into its ledger, send it."""
+    """Reduce a hospital's table, enter the release into its ledger, and send it."""
     release = prepare(
         folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
     )
@@ -246,11 +239,6 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     return SiloSketch.read(message)
 
 
-def _received(plan: Plan, messages: Sequence[SiloSketch]) -> str:
-    found = [inspect_message(plan, message.silo, message) for message in messages]
-    return verify_text(plan, found, [])
-
-
 def _pooled(made: Sequence[Hospital]) -> str:
     scores = np.concatenate([each.scores for each in made])
     groups = np.array(list(chain.from_iterable(each.groups for each in made)))
@@ -260,11 +248,6 @@ def _pooled(made: Sequence[Hospital]) -> str:
         f"The pooled records, which no auditor sees, are {number(apart)} points apart "
         f"(U₂ = {number(pooled)})."
     )
-
-
-def _next(folder: Path) -> str:
-    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
-    return f"\n{printable(folder / _NOTE)} says what is in the folder; next:\n  {command}"
 
 
 def _program() -> list[str]:

@@ -23,7 +23,7 @@ from fedparity.cli.output import print_json, progress_bar
 from fedparity.federated.mixtures import Estimator
 from fedparity.planning.audit_size import SizePlan, plan_size
 from fedparity.planning.detection import DetectableDisparity, detectable_disparity
-from fedparity.planning.noise_cost import PrivacyPlan, PrivacyRow, plan_privacy
+from fedparity.planning.noise_cost import PrivacyPlan, plan_privacy
 from fedparity.planning.scenario import SHAPES, Progress, Scenario
 from fedparity.planning.simulation import SizeRow
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
@@ -222,35 +222,20 @@ def _simulation_bar(unit: str) -> Iterator[Progress | None]:
 
 def _size_text(answer: SizePlan) -> str:
     """The two curves of errors, and the size to ask for."""
-    records = answer.by_levels[0].records
-    lines = [
-        _wanted_words(answer),
-        *_assumptions(answer.scenario),
-        "",
-        f"Error of the sketch, compared with its own {records:,} records per cell",
-        *_error_lines("levels", answer.by_levels, answer, answer.sketch_error),
-        *_records_section(answer),
-        "",
-        _simulated_words(answer),
-        _bound_words(answer),
-    ]
-    return "\n".join(lines)
-
-
-def _wanted_words(answer: SizePlan) -> str:
     share = f"{_percent(answer.error / answer.disparity)} of {plain(answer.disparity)}"
     often = f"in {_percent(answer.scenario.confidence)} of audits"
-    return f"Wanted: G₂ within {plain(answer.error)} ({share}) {often}."
-
-
-def _records_section(answer: SizePlan) -> list[str]:
-    if not answer.by_records:
-        return []
-    return [
+    lines = [
+        f"Wanted: G₂ within {plain(answer.error)} ({share}) {often}.",
+        *_assumptions(answer.scenario),
         "",
-        f"Error of the audit at {answer.by_records[0].levels:,} levels, compared with the laws",
-        *_error_lines("records", answer.by_records, answer, answer.error),
+        f"Error of the sketch, compared with its own {answer.by_levels[0].records:,} records per cell",
+        *_error_lines("levels", answer.by_levels, answer, answer.sketch_error),
     ]
+    if answer.by_records:
+        levels = f"{answer.by_records[0].levels:,} levels"
+        lines += ["", f"Error of the audit at {levels}, compared with the laws"]
+        lines += _error_lines("records", answer.by_records, answer, answer.error)
+    return "\n".join([*lines, "", _simulated_words(answer), _bound_words(answer)])
 
 
 def _error_lines(name: str, rows: Sequence[SizeRow], answer: SizePlan, limit: float) -> list[str]:
@@ -294,29 +279,18 @@ def _bound_words(answer: SizePlan) -> str:
 def _power_text(answer: DetectableDisparity) -> str:
     """The curve of detectable disparities, and the one for this size."""
     size = f"{counted(answer.records, 'record')} per cell"
+    rows = answer.by_records
+    found = [math.nan if row.disparity is None else row.disparity for row in rows]
     lines = [
         f"An audit of {size} and {counted(answer.answer.levels, 'level')}.",
         *_assumptions(answer.scenario),
         "",
-        *_power_lines(answer),
-        "",
-        *_power_words(answer),
-    ]
-    return "\n".join(lines)
-
-
-def _power_lines(answer: DetectableDisparity) -> list[str]:
-    rows = answer.by_records
-    found = [math.nan if row.disparity is None else row.disparity for row in rows]
-    curve = _curve(found, answer.disparity, 36)
-    return [
         f"{'records':>11}{'G₂':>12}{'W₂':>9}{'bound':>9}   detected G₂ on a log scale",
-        *(
-            f"{row.records:>11,}{plain(row.disparity):>12}{plain(row.wasserstein, 2):>9}"
-            f"{plain(row.bound, 2):>9}   {line}".rstrip()
-            for row, line in zip(rows, curve, strict=True)
-        ),
     ]
+    for row, line in zip(rows, _curve(found, answer.disparity, 36), strict=True):
+        numbers = f"{row.records:>11,}{plain(row.disparity):>12}{plain(row.wasserstein, 2):>9}"
+        lines.append(f"{numbers}{plain(row.bound, 2):>9}   {line}".rstrip())
+    return "\n".join([*lines, "", *_power_words(answer)])
 
 
 def _power_words(answer: DetectableDisparity) -> list[str]:
@@ -385,47 +359,39 @@ def plain(value: float | None, digits: int = 3) -> str:
 
 
 _WEAK = 2.0
+"""An epsilon above which single records are protected weakly."""
 _COLUMNS = "{:>9}{:>6}{:>13}{:>14}{:>13}{:>18}"
 _ENDS = ("interval ±", "with sampling ±")
 
 
 def _privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
     """The table of errors, and what they mean at this epsilon."""
-    often = _percent(answer.confidence)
+    where = "in each silo" if answer.mode == "dp" else "inside a secure sum"
+    doses = f"{plain(answer.doses)} dose{'' if answer.doses == 1 else 's'} in the sum"
     lines = [
-        *wrapped(_settings(answer), width),
+        *wrapped(
+            f"Noise {where}, {doses}: {counted(answer.silos, 'silo')}, {answer.groups} groups of "
+            f"{counted(answer.records, 'record')} each. Errors are shares of G₂.",
+            width,
+        ),
         *wrapped(
             f"Scores from {answer.score_range[0]:g} to {answer.score_range[1]:g}, shape "
             f"{answer.shape}: {answer.meaning}; G₂ = {plain(answer.disparity)}.",
             width,
         ),
         "",
-        _COLUMNS.format("epsilon", "bins", "mean error", f"{often} within", *_ENDS),
-        *(_line(row, answer) for row in answer.by_epsilon),
         _COLUMNS.format(
-            "no noise", "", "-", "-", "-", _percent(answer.sampling / answer.disparity)
+            "epsilon", "bins", "mean error", f"{_percent(answer.confidence)} within", *_ENDS
         ),
-        "",
-        *wrapped(_verdict(answer), width),
     ]
-    return "\n".join(lines)
-
-
-def _settings(answer: PrivacyPlan) -> str:
-    where = "in each silo" if answer.mode == "dp" else "inside a secure sum"
-    doses = f"{plain(answer.doses)} dose{'' if answer.doses == 1 else 's'} in the sum"
-    return (
-        f"Noise {where}, {doses}: {counted(answer.silos, 'silo')}, {answer.groups} groups of "
-        f"{counted(answer.records, 'record')} each. Errors are shares of G₂."
-    )
-
-
-def _line(row: PrivacyRow, answer: PrivacyPlan) -> str:
-    epsilon = f"{'*' if row.epsilon == answer.epsilon else ' '}{plain(row.epsilon):>8}"
-    errors = (row.error, row.large_error, row.interval, row.population)
-    return _COLUMNS.format(
-        epsilon, row.bins, *(_percent(error / answer.disparity) for error in errors)
-    )
+    for row in answer.by_epsilon:
+        epsilon = f"{'*' if row.epsilon == answer.epsilon else ' '}{plain(row.epsilon):>8}"
+        errors = (row.error, row.large_error, row.interval, row.population)
+        shares = (_percent(error / answer.disparity) for error in errors)
+        lines.append(_COLUMNS.format(epsilon, row.bins, *shares))
+    sampling = _percent(answer.sampling / answer.disparity)
+    lines.append(_COLUMNS.format("no noise", "", "-", "-", "-", sampling))
+    return "\n".join([*lines, "", *wrapped(_verdict(answer), width)])
 
 
 def _verdict(answer: PrivacyPlan) -> str:
