@@ -54,10 +54,8 @@ class ResultOptions:
     force: bool = option("--force", "Replace existing output files.")
     reports: ReportOptions = nested(ReportOptions)
     confidence: float = option("--confidence", "Of intervals.", type=PROBABILITY, default=0.95)
-    seed: int = option("--seed", "Of redraws.", type=click.IntRange(min=0), default=0)
-    redraws: int | None = option(
-        "--redraws", "Of the bootstrap.", type=click.IntRange(min=FEWEST_REDRAWS)
-    )
+    seed: int = option("--seed", "Of redraws.", min=0, default=0)
+    redraws: int | None = option("--redraws", "Of the bootstrap.", min=FEWEST_REDRAWS)
     thresholds: tuple[float, ...] = option(
         "--threshold SCORE", "Add rates and ratios at a score to every output; may be repeated."
     )
@@ -70,6 +68,7 @@ class ResultOptions:
     fail_above: Literal["all", "answered"] | None = option(
         "--fail-above [=answered]",
         "Exit code 10 above the review level for all; or among those who answered.",
+        type=click.Choice(["all", "answered"]),
     )
 
     def check(self) -> None:

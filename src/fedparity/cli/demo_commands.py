@@ -17,6 +17,7 @@ import numpy as np
 from fedparity.auditing.audit import audit
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.message_files import inspect_message
+from fedparity.cli.options import option, with_options
 from fedparity.cli.output import quoted
 from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.files import write_whole
@@ -133,31 +134,27 @@ Typed in this folder, these commands make the last two again:
 """
 
 
+@dataclass(frozen=True)
+class DemoOptions:
+    """The options of the demonstration."""
+
+    out: str = option(
+        "--out", "Folder to write to.", type=click.Path(file_okay=False), default="fedparity-demo"
+    )
+    levels: int = option(
+        "--levels",
+        "Means k that each hospital releases per group, at most.",
+        min=1,
+        default=DEFAULT_LEVELS,
+    )
+    seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
+    force: bool = option("--force", "Write into a folder that holds other things.")
+    as_json: bool = option("--json", "Print the result as JSON.")
+
+
 @click.command
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False),
-    default="fedparity-demo",
-    show_default=True,
-    help="Folder to write to.",
-)
-@click.option(
-    "--levels",
-    type=click.IntRange(min=1),
-    default=DEFAULT_LEVELS,
-    show_default=True,
-    help="Means k that each hospital releases per group, at most.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=2026,
-    show_default=True,
-    help="Seed of the synthetic scores.",
-)
-@click.option("--force", is_flag=True, help="Write into a folder that holds other things.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> None:
+@with_options(DemoOptions)
+def demo(options: DemoOptions) -> None:
     """Audit five synthetic hospitals, each nearly at parity, that together are not.
 
     Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
@@ -169,14 +166,15 @@ def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> Non
       fedparity demo --out /tmp/demo --levels 20
       fedparity demo --json
     """
-    folder = Path(out)
-    _check_folder(folder, force=force)
-    made, plan = hospitals(seed), _demo_plan(levels)
+    folder = Path(options.out)
+    if not options.force:
+        _check_folder(folder)
+    made, plan = hospitals(options.seed), _demo_plan(options.levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
     result = audit(plan, messages)
     result.write(folder / "result.json", force=True)
-    if as_json:
+    if options.as_json:
         click.echo(result.to_json())
     else:
         found = [inspect_message(plan, message.silo, message) for message in messages]
@@ -187,9 +185,9 @@ def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> Non
     click.echo(f"\n{note} says what is in the folder; next:\n  {command}", err=True)
 
 
-def _check_folder(folder: Path, *, force: bool) -> None:
+def _check_folder(folder: Path) -> None:
     """Refuse to write among files that are not a demo's."""
-    if force or not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists() or not any(folder.iterdir()):
         return
     note = folder / _NOTE
     if not (note.is_file() and note.read_text(encoding="utf-8").startswith(_FIRST_LINE)):

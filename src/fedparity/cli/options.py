@@ -77,8 +77,10 @@ def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 
     flags : str
         As in the help, such as ``-o, --output FILE``.
     attributes
-        Of :class:`click.Option`, where the type of the field does not tell.
+        Of :class:`click.Option`, where the type of the field does not tell; or ``min``, of a whole number.
     """
+    if "min" in attributes:
+        attributes["type"] = click.IntRange(min=attributes.pop("min"))
     words = flags.replace(",", "").split()
     names = [word for word in words if word.startswith("-")]
     attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
@@ -129,8 +131,10 @@ def _inferred(annotation: object) -> dict[str, Any]:
     if origin is tuple:
         repeated = {"multiple": True} if ... in arguments else {"nargs": len(arguments)}
         return {**repeated, **_inferred(arguments[0])}
-    if NoneType in arguments:
-        return _inferred(arguments[0])
+    if (
+        NoneType in arguments
+    ):  # typing caches unions of literals whatever their order: state choices
+        return {} if get_origin(arguments[0]) is Literal else _inferred(arguments[0])
     if annotation is bool:
         return {"is_flag": True}
     return {"type": annotation} if annotation in (int, float) else {}

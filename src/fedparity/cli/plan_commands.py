@@ -35,7 +35,7 @@ from fedparity.errors import PlanError
 from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
 from fedparity.text import counted
 
 __all__ = ["NewPlanOptions", "check", "new", "show", "sign"]
@@ -73,11 +73,11 @@ class NewPlanOptions:
     score_step: float | None = option(
         "--step", "Scores lie on this grid, from the lowest on.", type=POSITIVE
     )
-    levels: int = option(
-        "--levels", "Values per cell, at most.", type=click.IntRange(min=1), default=DEFAULT_LEVELS
-    )
-    sketch: Literal["mean", "quantile", "counts"] | None = option(
-        "--sketch", "What they are.  [default: counts if the step leaves few scores, else mean]"
+    levels: int = option("--levels", "Values per cell, at most.", min=1, default=DEFAULT_LEVELS)
+    sketch: Kind | None = option(
+        "--sketch",
+        "What they are.  [default: counts if the step leaves few scores, else mean]",
+        type=click.Choice(["mean", "quantile", "counts"]),
     )
     estimator: Literal["exact", "grid"] = option(
         "--estimator", "How they are read.", default=DEFAULT_ESTIMATOR

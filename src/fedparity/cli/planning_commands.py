@@ -39,10 +39,8 @@ _SHAPE = click.Choice(list(SHAPES))
 class ScenarioOptions:
     """The audits that are simulated, as functions of the library take them."""
 
-    silos: int = option("--silos", "Number of silos.", type=click.IntRange(min=1), default=5)
-    groups: int | None = option(
-        "--groups", "Number of groups.  [default: 2]", type=click.IntRange(min=2)
-    )
+    silos: int = option("--silos", "Number of silos.", min=1, default=5)
+    groups: int | None = option("--groups", "Number of groups.  [default: 2]", min=2)
     shares: tuple[float, ...] | None = option(
         "--share",
         "Size of a group, once per group; records are then those of the smallest.",
@@ -57,10 +55,8 @@ class ScenarioOptions:
     confidence: float = option(
         "--confidence", "Share of audits in which it holds.", type=PROBABILITY, default=0.95
     )
-    replicates: int = option(
-        "--replicates", "Simulated audits of each size.", type=click.IntRange(min=1), default=400
-    )
-    seed: int = option("--seed", "Seed of the simulation.", type=click.IntRange(min=0), default=0)
+    replicates: int = option("--replicates", "Simulated audits of each size.", min=1, default=400)
+    seed: int = option("--seed", "Seed of the simulation.", min=0, default=0)
 
     def arguments(self) -> dict[str, Any]:
         """Return them with the number of groups, which the shares may tell."""
@@ -79,15 +75,11 @@ class SizeOptions:
     disparity: float | None = option(
         "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
     )
-    records: int | None = option(
-        "--records", "Records per cell that there will be.", type=click.IntRange(min=2)
-    )
+    records: int | None = option("--records", "Records per cell that there will be.", min=2)
     power: float | None = option(
         "--power", "Probability to detect.  [default: 0.8]", type=PROBABILITY
     )
-    levels: int | None = option(
-        "--levels", "Levels k, if they are fixed already.", type=click.IntRange(min=1)
-    )
+    levels: int | None = option("--levels", "Levels k, if they are fixed already.", min=1)
     scenario: ScenarioOptions = nested(ScenarioOptions)
 
     def planned(self) -> SizePlan:
@@ -159,11 +151,11 @@ class PrivacyOptions:
     records: int = option(
         "--records",
         "Records of the smallest group in all silos.",
-        type=click.IntRange(min=1),
+        min=1,
         required=True,
     )
-    silos: int = option("--silos", "Number of silos.", type=click.IntRange(min=1), default=5)
-    groups: int = option("--groups", "Number of groups.", type=click.IntRange(min=2), default=2)
+    silos: int = option("--silos", "Number of silos.", min=1, default=5)
+    groups: int = option("--groups", "Number of groups.", min=2, default=2)
     bins: int | None = option(
         "--bins", "Bins.  [default: by the rule]", type=click.IntRange(2, 4096)
     )
@@ -173,7 +165,7 @@ class PrivacyOptions:
     honest: int | None = option(
         "--honest",
         "Silos whose split noise makes one dose.  [default: full doses]",
-        type=click.IntRange(min=1),
+        min=1,
     )
     disparity: float | None = option(
         "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
@@ -184,10 +176,10 @@ class PrivacyOptions:
     replicates: int = option(
         "--replicates",
         "Simulated audits of each epsilon.",
-        type=click.IntRange(min=10),
+        min=10,
         default=400,
     )
-    seed: int = option("--seed", "Seed of the simulation.", type=click.IntRange(min=0), default=0)
+    seed: int = option("--seed", "Seed of the simulation.", min=0, default=0)
 
 
 @click.command

@@ -15,7 +15,6 @@ from fedparity.cli.options import (
     ReleaseOptions,
     SigningOptions,
     TableOptions,
-    json_option,
     nested,
     option,
     with_options,
@@ -87,11 +86,18 @@ class MaskOptions(_SiloOptions):
     """The options of the step that releases the table's numbers."""
 
     table: TableOptions = nested(TableOptions)
-    threads: int | None = option(
-        "--threads", "Threads to use.  [default: one per core]", type=click.IntRange(min=1)
-    )
+    threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     dry_run: bool = option("--dry-run", "Read the table, say what would leave, and stop.")
     release: ReleaseOptions = nested(ReleaseOptions)
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """The options of the auditor's step."""
+
+    output: str = option("-o, --output FILE", "File to write.", default="request.json")
+    force: bool = option("--force", "Replace an existing output file.")
+    as_json: bool = option("--json", "Print what was written as JSON.")
 
 
 _Compute: TypeAlias = Callable[[RoundState], Step]
@@ -282,19 +288,8 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
 @click.command
 @click.argument("plan", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    default="request.json",
-    show_default=True,
-    help="File to write.",
-)
-@click.option("--force", is_flag=True, help="Replace an existing output file.")
-@json_option("Print what was written as JSON.")
-def request(
-    plan: str, messages: tuple[str, ...], output: str, *, force: bool, as_json: bool
-) -> None:
+@with_options(RequestOptions)
+def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> None:
     """Write the request to open the sum of all masked numbers among MESSAGES.
 
     Wait until no further silo is expected: a silo answers one request per round. Silos that are
@@ -305,16 +300,18 @@ def request(
       fedparity secure request plan.toml inbox
       fedparity secure request plan.toml inbox -o inbox/request.json
     """
-    if not force:
-        refuse_existing(output)
+    if not options.force:
+        refuse_existing(options.output)
     agreed = Plan.read(plan)
     made = request_for(agreed, _inbox(messages))
-    made.write(output, force=force)
+    made.write(options.output, force=options.force)
     click.echo(
         f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum", err=True
     )
     steps = "consent, then unmask" if agreed.keys else "unmask"
-    _report_written(made, output, f"send the file to all of them: {steps}", as_json=as_json)
+    _report_written(
+        made, options.output, f"send the file to all of them: {steps}", as_json=options.as_json
+    )
 
 
 @click.command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import click
 import numpy as np
@@ -30,13 +30,17 @@ class MeasurementOptions:
     """What a plan would say of the measurement; None where its default applies."""
 
     levels: int | None = option(
-        "--levels", f"Numbers per cell.  [default: {DEFAULT_LEVELS}]", type=click.IntRange(min=1)
+        "--levels", f"Numbers per cell.  [default: {DEFAULT_LEVELS}]", min=1
     )
     sketch: Kind | None = option(
-        "--sketch", f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]"
+        "--sketch",
+        f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
+        type=click.Choice(get_args(Kind)),
     )
     estimator: Estimator | None = option(
-        "--estimator", f"How they are read.  [default: {DEFAULT_ESTIMATOR}]"
+        "--estimator",
+        f"How they are read.  [default: {DEFAULT_ESTIMATOR}]",
+        type=click.Choice(get_args(Estimator)),
     )
     order: Literal[1, 2] | None = option(
         "--order", "The p of W_p.  [default: 2]", type=click.IntRange(1, 2)
@@ -45,12 +49,16 @@ class MeasurementOptions:
         "--review-level", "What the verdict compares with.", type=POSITIVE
     )
     review_unit: ReviewUnit | None = option(
-        "--review-unit", "What it speaks of.  [default: points]"
+        "--review-unit",
+        "What it speaks of.  [default: points]",
+        type=click.Choice(get_args(ReviewUnit)),
     )
     score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
     score_step: float | None = option("--step", "Scores lie on it.", type=POSITIVE)
     favorable: Favorable | None = option(
-        "--favorable", "Good side of a threshold.  [default: above]"
+        "--favorable",
+        "Good side of a threshold.  [default: above]",
+        type=click.Choice(get_args(Favorable)),
     )
 
     def stated(self) -> dict[str, Any]:
@@ -71,16 +79,14 @@ class SimulationOptions:
     regime: Regime | None = option(
         "--regime",
         "Deal the rows to silos, for a table that has none.",
-        type=click.Choice(["random", "positive", "negative"]),  # not in the order of the type
+        type=click.Choice(["random", "positive", "negative"]),
     )
     rho: float | None = option(
         "--rho",
         "How far scores decide.  [default: 0.8]",
         type=click.FloatRange(0, 1, max_open=True),
     )
-    silos: int | None = option(
-        "--silos", "Silos to deal to.  [default: 5]", type=click.IntRange(min=1)
-    )
+    silos: int | None = option("--silos", "Silos to deal to.  [default: 5]", min=1)
     result: ResultOptions = nested(ResultOptions)
 
     def check(self) -> None:

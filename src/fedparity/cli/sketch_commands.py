@@ -51,9 +51,7 @@ class SketchOptions:
         "Memory for records, such as 2GB.  [default: a quarter of all]",
         callback=byte_count,
     )
-    threads: int | None = option(
-        "--threads", "Threads to use.  [default: one per core]", type=click.IntRange(min=1)
-    )
+    threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     kernel: Literal["auto", "numpy", "numba"] = option(
         "--kernel", "Of no effect on the result.", default="auto"
     )

@@ -18,7 +18,7 @@ from fedparity.cli.message_files import (
     message_files,
     missing_silos,
 )
-from fedparity.cli.options import json_option
+from fedparity.cli.options import option, with_options
 from fedparity.cli.output import named, print_json, progress_bar
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
@@ -29,28 +29,26 @@ from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import STEPS, Standing, standing
 from fedparity.text import counted, cut, left, right, width_of, wrapped
 
-__all__ = ["verify", "verify_text"]
+__all__ = ["VerifyOptions", "verify", "verify_text"]
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """The options of a check."""
+
+    result: str | None = option("--result FILE", "Check the signature of a result instead.")
+    key: str | None = option("--key FILE", "The auditor's public key, for --result.")
+    as_json: bool = option("--json", "Print the findings as JSON.")
+    require_all: bool = option("--require-all", "Exit code 5 if a silo of the roster is missing.")
 
 
 @click.command
 @click.argument("plan", type=click.Path(), required=False)
 @click.argument("sketches", type=click.Path(), nargs=-1)
-@click.option("--result", metavar="FILE", help="Check the signature of a result instead.")
-@click.option("--key", metavar="FILE", help="The auditor's public key, for --result.")
-@json_option("Print the findings as JSON.")
-@click.option(
-    "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
-)
+@with_options(VerifyOptions)
 @click.pass_context
 def verify(
-    context: click.Context,
-    plan: str | None,
-    sketches: tuple[str, ...],
-    result: str | None,
-    key: str | None,
-    *,
-    as_json: bool,
-    require_all: bool,
+    context: click.Context, plan: str | None, sketches: tuple[str, ...], options: VerifyOptions
 ) -> None:
     """Check every message, on its own and against PLAN: a table, one line for each.
 
@@ -65,23 +63,21 @@ def verify(
       fedparity verify plan.toml 'inbox/*.json' --require-all --json
       fedparity verify --result result.json --key auditor.pub
     """
-    if result is not None:
-        if sketches or require_all:
+    if options.result is not None:
+        if sketches or options.require_all:
             raise click.UsageError("check messages and a result one after the other.")
-        _verify_result(result, plan_file=plan, key_file=key, as_json=as_json)
+        _verify_result(options.result, plan, options)
         return
-    if plan is None or not sketches or key is not None:
+    if plan is None or not sketches or options.key is not None:
         raise click.UsageError("name a plan and its messages, or a result: --result FILE.")
     agreed = Plan.read(plan)
-    files = message_files(sketches)
-    if agreed.privacy is not None and agreed.privacy.secure:
-        problems, missing = _verify_round(agreed, files, as_json=as_json)
-    else:
-        problems, missing = _verify_messages(agreed, files, as_json=as_json)
+    secure = agreed.privacy is not None and agreed.privacy.secure
+    check = _verify_round if secure else _verify_messages
+    problems, missing = check(agreed, message_files(sketches), as_json=options.as_json)
     if problems:
         click.echo(problems, err=True)
         context.exit(ExitCode.BAD_INPUT)
-    if require_all:
+    if options.require_all:
         check_complete(agreed, missing)
 
 
@@ -325,9 +321,7 @@ def _round_document(plan: Plan, found: Sequence[_RoundFile], stands: Standing) -
 _LONGEST_KEY = 1000
 
 
-def _verify_result(
-    file: str, *, plan_file: str | None, key_file: str | None, as_json: bool
-) -> None:
+def _verify_result(file: str, plan_file: str | None, options: VerifyOptions) -> None:
     """Print by which key a result is signed.
 
     Raises
@@ -342,7 +336,7 @@ def _verify_result(
         raise ResultError(
             f"{name} is not signed.", fix="ask the auditor to run fedparity audit with --sign KEY."
         )
-    signed_by = result.signature.key
+    signed_by, key_file = result.signature.key, options.key
     if key_file is not None:
         data = read_bounded(key_file, limit=_LONGEST_KEY, error=ResultError)
         if data.strip() != signed_by.encode():
@@ -356,7 +350,7 @@ def _verify_result(
             f"{name} answers another plan: {result.plan.digest}, not {digest}.",
             fix="name the plan of this audit.",
         )
-    if as_json:
+    if options.as_json:
         document = {
             "schema": "fedparity/verify-result/1",
             "file": file,
