@@ -12,7 +12,7 @@ WORKERS ?= logical
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test soak check lint types imports docs bench clean
+.PHONY: help demo reproduce test soak coverage check lint types imports workflows files docs bench lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -29,7 +29,11 @@ test: $(VENV)/.installed-test $(VENV)/.installed-reproduction ## run the tests; 
 soak: $(VENV)/.installed-test $(VENV)/.installed-reproduction ## run what draws cases at random in full counts, for hours
 	$(PYTEST) --tier soak
 
-check: lint types imports ## everything that reads the code without running it
+coverage: $(VENV)/.installed-test $(VENV)/.installed-reproduction ## run the quick tests and require the share of the code in pyproject.toml
+	$(PYTEST) --tier quick --cov --cov-report=term:skip-covered --cov-report=xml:build/coverage.xml
+
+check: $(VENV)/.installed-lint ## run every pre-commit hook: the five targets below
+	$(BIN)/pre-commit run --all-files
 
 lint: $(VENV)/.installed-lint ## style and format
 	$(BIN)/ruff check
@@ -41,6 +45,12 @@ types: $(VENV)/.installed-lint $(VENV)/.installed-test $(VENV)/.installed-reprod
 imports: $(VENV)/.installed-lint ## layers: who may import whom
 	$(BIN)/lint-imports
 
+workflows: $(VENV)/.installed-lint ## the workflow files against their schema, which needs no network
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+
+files: $(BIN)/python ## whitespace, ends of lines and sizes of all files in git
+	$(BIN)/python .ci/check_files.py
+
 docs: $(VENV)/.installed-docs ## build the documentation into docs/_build
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q docs docs/_build
 
@@ -48,8 +58,12 @@ bench: $(VENV)/.installed-test ## compare with the peers, on this machine
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/report.py
 
+lock: ## write requirements-dev.lock again, with the newest versions; needs uv
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command 'make lock' --output-file requirements-dev.lock pyproject.toml --all-extras --group dev
+
 clean: ## remove what these targets made
-	rm -rf $(VENV) build/demo build/reproduction build/reproduction-quick docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build/demo build/coverage.xml .coverage build/reproduction build/reproduction-quick docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -60,6 +74,7 @@ ifdef UV
 	@uv venv --quiet --python $(PYTHON) $(VENV)
 else
 	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --upgrade 'pip>=25.1' # the first that knows dependency groups
 endif
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
@@ -70,6 +85,10 @@ $(VENV)/.installed-reproduction: pyproject.toml reproduction/pyproject.toml | $(
 	@$(INSTALL) --editable . --editable reproduction
 	@touch $@
 
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	@$(INSTALL) --editable '.[all]' --group test
+	@touch $@
+
 $(VENV)/.installed-%: pyproject.toml | $(BIN)/python
-	@$(INSTALL) --editable '.[$*]'
+	@$(INSTALL) --editable . --group $*
 	@touch $@

@@ -35,7 +35,7 @@ from fedparity.engines.flower.apps import auditor_app, silo_app
 from fedparity.engines.remote.remote_silo import ALLOWED
 from fedparity.privacy.policy import Policy
 from fedparity.silo.permit import Permit
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 ROOT = Path(__file__).parent.parent
 TABLE = ROOT / "docs" / "reference" / "engine-speed-table.md"
@@ -162,7 +162,7 @@ class Case:
             )
             permit.check()
             release = prepare(data, plan=self.plan, silo=name, score="score", group="group")
-            release.write(place / f"{name}.json", permit=permit)
+            permit.write(place / f"{name}.json", release.sketch)
         written = perf_counter()
         result = fp.audit(self.plan, sorted(place.glob("*.json")))
         self.results.add(result.to_json())

@@ -2,20 +2,23 @@
 
 ``python benchmarks/interval_coverage.py --federations 2000`` simulates federations whose population is known,
 sketches them under the default disclosure rules, assesses each from its sketches alone, and prints a table
-in Markdown. With ``--write`` its rows take the place of those of the same names in
-``docs/explanation/coverage-table.md``, so that a long run can be made in parts, with ``--only``. Three rows
-are part of the tests. Cells of many records are not drawn record by record: the ends of their bins are drawn as
-order statistics are, which gives the same sketches.
+in Markdown; ``--write`` puts it into ``docs/explanation/coverage-table.md``. Tallies are kept in
+``interval_coverage.json`` and added to until each row has so many federations, always the row with the fewest first;
+so a long run may be interrupted at any time, and continued. The numbers of the first federations are kept too: where
+they are no longer the same, the engine has changed, and the row starts anew. Three rows are part of the tests.
+Cells of many records are not drawn record by record: the ends of their bins are drawn as order statistics are,
+which gives the same sketches.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -36,7 +39,10 @@ FloatArray = npt.NDArray[np.float64]
 FINE = 20_000
 LARGE = 20_000
 """Records from which a cell is drawn by order statistics."""
+FIRST = 3
+"""Federations whose numbers are kept, to see whether the engine is still the same."""
 TABLE = Path(__file__).parents[1] / "docs" / "explanation" / "coverage-table.md"
+TALLIES = Path(__file__).with_suffix(".json")
 DECILES = (
     (365, 346, 298, 337, 323, 318, 343, 301, 317, 227),
     (605, 321, 238, 243, 200, 160, 113, 96, 77, 50),
@@ -230,7 +236,7 @@ def _integral(law: FloatArray, levels: FloatArray, power: int) -> FloatArray:
 
 
 def simulate(world: World, truth: dict[str, FloatArray], seed: int) -> dict[str, float]:
-    """Whether each interval of one simulated federation covers, and its p-value."""
+    """Which intervals of one simulated federation cover (of ``W``: how many), and its p-value."""
     random = np.random.default_rng((seed, 77))
     expected = world.expected()
     counts = random.multinomial(round(world.records), (expected / expected.sum()).ravel())
@@ -248,19 +254,21 @@ def simulate(world: World, truth: dict[str, FloatArray], seed: int) -> dict[str,
         "G": float(lower <= truth["G"] <= upper),
         "too high": float(lower > truth["G"]),
         "H": _covers(found.heterogeneity.interval, truth["H"]),
-        "W": float(np.mean((distances[:, 0] <= truth["W"]) & (truth["W"] <= distances[:, 1]))),
+        "W": float(np.sum((distances[:, 0] <= truth["W"]) & (truth["W"] <= distances[:, 1]))),
         "worst": float(together[:, 0].max() <= truth["W"].max() <= together[:, 1].max()),
         "selection": _covers(found.attribution["selection"], truth["selection"]),
         "within": _covers(found.attribution["within"], truth["within"]),
         "p": float(found.disparity.p_value <= 0.05),
+        "p-value": found.disparity.p_value,
+        "truth": float(truth["G"]),
         "value": found.disparity.value,
         "corrected": found.disparity.corrected,
         "width": upper - lower,
     }
 
 
-def _covers(interval: Sequence[float] | None, truth: FloatArray) -> float:
-    return math.nan if interval is None else float(interval[0] <= truth <= interval[1])
+def _covers(interval: Sequence[float], truth: FloatArray) -> float:
+    return float(interval[0] <= truth <= interval[1])
 
 
 BETA = {"family": "beta"}
@@ -341,6 +349,8 @@ WORLDS = (
 _CAUTIOUS = ("worst", "selection")
 """For all pairs at once, and where the true part is mostly zero: these may cover more often."""
 COVERED = ("G", "worst", "W", "H", "selection", "within")
+NUMBERS = ("truth", "value", "corrected", "width", "p-value")
+"""What tells one engine from another."""
 
 
 def wilson(share: float, number: int) -> tuple[float, float]:
@@ -354,8 +364,6 @@ def wilson(share: float, number: int) -> tuple[float, float]:
 
 def judged(world: World, name: str, share: float, number: int) -> str:
     """The share as the table shows it, in bold where it misses its bar."""
-    if math.isnan(share):
-        return "–"
     low, high = wilson(share, number)
     if name == "p":
         fails = world.gap == 0 and not world.selection and (high < 0.03 or low > 0.07)
@@ -367,38 +375,114 @@ def judged(world: World, name: str, share: float, number: int) -> str:
     return f"**{text}**" if fails else text
 
 
-def run(world: World, federations: int, map_: Callable[..., object] = map) -> str:
-    """One row of the table."""
-    truth = world.truth()
-    rows = list(map_(partial(simulate, world, truth), range(federations)))  # type: ignore[call-overload]
-    mean = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
-    columns = [judged(world, name, mean[name], federations) for name in (*COVERED, "p")]
-    scale = max(float(truth["G"]), 1e-300)
-    found = "–" if world.gap == 0 and not world.selection else f"{mean['corrected'] / scale:.3f}"
-    row = (
-        f"| {world.name} | {federations:,} | {' | '.join(columns)} "
-        f"| {100 * mean['too high']:.1f} | {found} |"
-    )
-    print(row, file=sys.stderr, flush=True)
-    return row
+@dataclass
+class Tally:
+    """What was counted of a world so far."""
+
+    federations: int = 0
+    sums: dict[str, float] = field(default_factory=dict)
+    """Sums over federations: of hits, which are whole numbers, and of the numbers themselves."""
+    first: list[float] = field(default_factory=list)
+    """The numbers of the first federations."""
+
+    def add(self, world: World, until: int, map_: Callable[..., object] = map) -> None:
+        """Simulate the federations that are missing until there are so many."""
+        seeds = range(self.federations, until)
+        rows = list(map_(partial(simulate, world, world.truth()), seeds))  # type: ignore[call-overload]
+        for row in rows:  # one after the other: the same sums in however many sittings
+            for name, number in row.items():
+                self.sums[name] = self.sums.get(name, 0.0) + number
+            if self.federations < FIRST:
+                self.first += [row[name] for name in NUMBERS]
+            self.federations += 1
+
+    def is_of(self, world: World) -> bool:
+        """Whether the engine still gives the same numbers for the first federations."""
+        anew = Tally()
+        anew.add(world, min(self.federations, FIRST))
+        return np.allclose(anew.first, self.first, rtol=1e-9, atol=1e-15)
+
+    def row(self, world: World) -> str:
+        """Return a row of the table."""
+        mean = {name: total / self.federations for name, total in self.sums.items()}
+        mean["W"] /= math.comb(len(world.shares), 2)
+        columns = [judged(world, name, mean[name], self.federations) for name in (*COVERED, "p")]
+        scale = max(mean["truth"], 1e-300)
+        none = world.gap == 0 and not world.selection
+        found = "–" if none else f"{mean['corrected'] / scale:.3f}"
+        return (
+            f"| {world.name} | {self.federations:,} | {' | '.join(columns)} "
+            f"| {100 * mean['too high']:.1f} | {found} |"
+        )
+
+
+def run(world: World, federations: int) -> str:
+    """One row of the table, from nothing."""
+    tally = Tally()
+    tally.add(world, federations)
+    return tally.row(world)
+
+
+def read_tallies(path: Path) -> dict[str, Tally]:
+    """The tallies kept in a file, by the names of their worlds."""
+    kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {name: Tally(**tally) for name, tally in kept.items()}
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def advance(
+    worlds: Sequence[World],
+    path: Path,
+    *,
+    federations: int,
+    at_once: int,
+    map_: Callable[..., object] = map,
+) -> dict[str, Tally]:
+    """Add to the tallies of a file until each world has so many federations, the fewest first."""
+    kept = read_tallies(path)
+    mine = {world: kept.get(world.name, Tally()) for world in worlds}
+    for world, tally in mine.items():
+        if not tally.is_of(world):
+            print(f"{world.name}: other numbers than before, starts anew", file=sys.stderr)
+            mine[world] = Tally()
+    while True:
+        world, tally = min(mine.items(), key=lambda item: item[1].federations)
+        if tally.federations >= federations:
+            return kept
+        tally.add(world, min(federations, tally.federations + at_once), map_)
+        print(tally.row(world), file=sys.stderr, flush=True)
+        kept = {**read_tallies(path), world.name: tally}
+        write(path, json.dumps({name: asdict(tally) for name, tally in kept.items()}, indent=1))
 
 
 def main() -> None:
     """Simulate every world and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--federations", type=int, default=2000)
+    parser.add_argument("--federations", type=int, default=2000, help="until each row has so many")
+    parser.add_argument("--at-once", type=int, default=100, help="so many before the next row")
     parser.add_argument("--only", default="", help="rows whose name holds this text")
+    parser.add_argument("--processes", type=int, help="as many as there are cores if absent")
+    parser.add_argument("--tallies", type=Path, default=TALLIES, help="the file that keeps them")
     parser.add_argument("--write", action="store_true", help="write the table into the docs")
     options = parser.parse_args()
     chosen = [world for world in WORLDS if options.only in world.name]
-    with ProcessPoolExecutor() as pool:
-        map_ = partial(pool.map, chunksize=5)
-        rows = [run(world, options.federations, map_) for world in chosen]
-    kept = TABLE.read_text("utf-8").splitlines() if options.write and TABLE.exists() else []
-    named = {row.split(" | ")[0]: row for row in (*kept, *rows)}
-    print(text := table([named[key] for w in WORLDS if (key := f"| {w.name}") in named]))
+    with ProcessPoolExecutor(options.processes) as pool:
+        kept = advance(
+            chosen,
+            options.tallies,
+            federations=options.federations,
+            at_once=options.at_once,
+            map_=partial(pool.map, chunksize=5),
+        )
+    print(text := table([kept[world.name].row(world) for world in WORLDS if world.name in kept]))
     if options.write:
-        TABLE.write_text(text + "\n", encoding="utf-8")
+        write(TABLE, text)
 
 
 def table(rows: Sequence[str]) -> str:

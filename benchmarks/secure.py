@@ -23,8 +23,8 @@ from fedparity.modes.secure import silo_steps as steps
 from fedparity.modes.secure.round_checks import Inbox
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.secure.round_progress import open_sum, request_for
+from fedparity.modes.secure.secure_mode import SiloNumbers, silo_vector
 from fedparity.modes.secure.silo_steps import answer_request
-from fedparity.silo.secure_release import SiloNumbers, silo_vector
 
 SECONDS = 30.0
 UPLOAD = 100_000

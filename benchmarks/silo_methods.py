@@ -18,9 +18,9 @@ import numpy.typing as npt
 from processes import report
 
 from fedparity.documents.plan import Plan
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import release_records
 from fedparity.sketches.grids import midpoints, ranks
 from fedparity.sketches.records import ArrayRecords, Batch
 from fedparity.sketches.selection.passes import KernelName, choose_kernel
@@ -151,8 +151,8 @@ def ours_from(memory: int | None) -> Callable[[Path, int, int], Method]:
 
         def run() -> object:
             records = open_records(path, score="score", group="group", groups=plan.groups)
-            effort = Effort(memory=memory)
-            cells = release_records(records, plan=plan, silo="bench", effort=effort).sketch.cells
+            options = ComputeOptions(memory=memory)
+            cells = mode_of(plan).release(records, "bench", options).sketch.cells
             return [cell.values.tolist() for cell in cells if cell.values is not None]
 
         _compile()
@@ -242,8 +242,8 @@ def labelled(kind: str) -> Callable[[Path, int, int], Method]:
 
         def run() -> object:
             records = open_records(table, score="score", group="group", groups=plan.groups)
-            effort = Effort(kernel="numba")
-            cells = release_records(records, plan=plan, silo="bench", effort=effort).sketch.cells
+            options = ComputeOptions(kernel="numba")
+            cells = mode_of(plan).release(records, "bench", options).sketch.cells
             return [cell.values.tolist() for cell in cells if cell.values is not None]
 
         return run

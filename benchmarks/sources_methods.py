@@ -16,9 +16,9 @@ import numpy as np
 from processes import report
 
 import fedparity as fp
+from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 POSTGRES = os.environ.get("FEDPARITY_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("FEDPARITY_MARIADB", "mysql+pymysql://root@127.0.0.1:3306/test")
@@ -91,7 +91,7 @@ def main() -> None:
     given = parser.parse_args()
     source, options = METHODS[given.method]
     options = {"group": "grp", **options}
-    effort = Effort(memory=options.pop("memory", None))
+    computing = ComputeOptions(memory=options.pop("memory", None))
     plan = fp.Plan(
         title="bench",
         groups=(0, 1),
@@ -107,7 +107,9 @@ def main() -> None:
         data = source(given.data, given.rows)
 
         def sketch() -> object:
-            release = prepare(data, plan=plan, silo="s", score="score", effort=effort, **options)
+            release = prepare(
+                data, plan=plan, silo="s", score="score", options=computing, **options
+            )
             return [
                 None if cell.values is None else cell.values.tolist()
                 for cell in release.sketch.cells

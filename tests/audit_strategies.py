@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.release import release_records
 from fedparity.sketches.records import ArrayRecords
 
 OFF = Disclosure.off()
@@ -41,7 +41,7 @@ def make_cell(plan: Plan, group: Any, scores: Any) -> SketchedCell:
     place = list(plan.groups).index(group)
     records = ArrayRecords(tuple(plan.groups), array, np.full(array.size, place, np.uint16))
     alone = replace(plan, silos=None, totals={}, keys={})
-    return release_records(records, plan=alone, silo="any").sketch.cells[place]
+    return mode_of(alone).release(records, "any").sketch.cells[place]
 
 
 def make_messages(plan: Plan, scores: Any, groups: Any, silos: Any) -> list[SiloSketch]:

@@ -18,8 +18,9 @@ from tests.secure_rounds import Rounds
 import fedparity as fp
 from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.engines.remote.settings import SiloSettings
-from fedparity.silo.release import prepare
-from fedparity.silo.secure_release import count_records, silo_vector
+from fedparity.modes.mode import mode_of
+from fedparity.modes.secure.secure_mode import SecureMode
+from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import open_records
 
 SILOS = ("aurora", "bayside", "cedar", "dune")
@@ -110,7 +111,7 @@ def write_messages(
         if keys:
             release = release.signed(keys[silo])
         paths[silo] = folder / f"{silo}.json"
-        release.write(paths[silo], permit=None)
+        release.sketch.write(paths[silo])
     return paths
 
 
@@ -124,7 +125,7 @@ def write_rounds(
     rounds = Rounds(plan, dict(keys or {})).share()
     for silo, table in tables.items():
         records = open_records(table, groups=plan.groups, **COLUMNS)
-        rounds.mask(silo, silo_vector(plan, count_records(plan, records)))
+        rounds.mask(silo, SecureMode(plan).vector(records))
     request = rounds.request()
     for silo in tables if keys else ():
         rounds.consent(silo, request)
@@ -147,8 +148,7 @@ def in_files(
     keys: Mapping[str, Any] | None = None,
 ) -> str:
     """The result of messages that went through files."""
-    secure = plan.privacy is not None and plan.privacy.secure
-    (write_rounds if secure else write_messages)(plan, tables, folder, keys)
+    (write_rounds if mode_of(plan).in_rounds else write_messages)(plan, tables, folder, keys)
     return audit_folder(plan, folder)
 
 

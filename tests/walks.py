@@ -136,4 +136,5 @@ def _imports(frame):
 
 if __name__ == "__main__":
     _, given, where = sys.argv
-    print(*{"sketch": _sketch, "audit": _audit, "disparity": _disparity}[given](Path(where)))
+    files = {"sketch": _sketch, "audit": _audit, "disparity": _disparity}[given](Path(where))
+    sys.stdout.write(" ".join(files))

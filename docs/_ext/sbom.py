@@ -19,17 +19,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = "fedparity"
-NOT_FOR_USE = frozenset({"docs", "lint", "test"})
-"""Extras of those who work on fedparity, which no silo installs."""
 _CLASSIFIER = "License :: OSI Approved :: "
 _LONGEST = 60
-"""A longer licence field is the text of the licence."""
+"""A longer license field is the text of the license."""
 
 
 def extras_of(name: str = ROOT) -> list[str]:
     """Return the extras that silos and auditors may install."""
-    extras = distribution(name).metadata.get_all("Provides-Extra") or []
-    return sorted(set(extras) - NOT_FOR_USE)
+    return sorted(distribution(name).metadata.get_all("Provides-Extra") or [])
 
 
 def needs(found: Distribution, extras: Iterable[str] = ()) -> list[Requirement]:
@@ -42,8 +39,8 @@ def needs(found: Distribution, extras: Iterable[str] = ()) -> list[Requirement]:
     ]
 
 
-def licence(found: Distribution) -> str:
-    """Return the licence that a distribution states, as an SPDX expression if it does so."""
+def license_of(found: Distribution) -> str:
+    """Return the license that a distribution states, as an SPDX expression if it does so."""
     stated = found.metadata
     expression = stated.get("License-Expression")
     short = (stated.get("License") or "").strip()
@@ -117,7 +114,7 @@ def _component(name: str, held: Distribution) -> dict[str, Any]:
         "name": name,
         "version": held.version,
         "purl": purl,
-        "licenses": [{"license": {"name": licence(held)}}],
+        "licenses": [{"license": {"name": license_of(held)}}],
     }
 
 

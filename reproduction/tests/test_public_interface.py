@@ -6,30 +6,28 @@ from pathlib import Path
 import pytest
 
 import fedparity as fp
-import fedparity.errors
 import fedparity_reproduction
 
 FILES = sorted(Path(fedparity_reproduction.__file__).parent.glob("*.py"))
+PUBLIC = {"fedparity": fp} | {
+    f"fedparity.{name}": getattr(fp, name)
+    for name in ("documents", "errors", "planning", "plots", "theory")
+}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_only_public_names_are_used(file):
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    imported = {
-        (node.module, alias.name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        and (node.module or "").partition(".")[0] == "fedparity"
-        for alias in node.names
-    }
-    used = {
-        node.attr
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "fp"
-    }
+    used = list(names_used(ast.parse(file.read_text(encoding="utf-8"))))
 
-    assert {module for module, _ in imported} <= {"fedparity", "fedparity.errors"}
-    assert {name for _, name in imported} <= {*fp.__all__, *fedparity.errors.__all__}
-    assert used <= set(fp.__all__)
+    assert [(module, name) for module, name in used if name not in PUBLIC[module].__all__] == []
+
+
+def names_used(tree):
+    """Pairs of a module of fedparity and a name that is taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("fedparity."):
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            module = ast.unparse(node.value).replace("fp", "fedparity", 1)
+            if module in PUBLIC and f"{module}.{node.attr}" not in PUBLIC:
+                yield module, node.attr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ __all__ = [
     "counted",
     "cut",
     "left",
+    "named",
     "number",
     "percent",
     "percents",
@@ -155,6 +157,23 @@ def counted(count: int, thing: str) -> str:
     ('1 cell', '2,500 cells')
     """
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+_MOST_NAMED = 8
+"""Groups and silos that are named; of more, the rest is counted."""
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names separated by commas, cut after a few.
+
+    Examples
+    --------
+    >>> named("abc")
+    'a, b, c'
+    """
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def width_of(text: str) -> int:

@@ -15,9 +15,9 @@ from tests.oracles.exact_sketch import (
 )
 
 import fedparity as fp
+from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 GROUPS = ("A", "B", "O'Neil", "Ż, x")
 
@@ -131,11 +131,11 @@ def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
         silo="s",
         score="z",
         group="race",
-        effort=Effort(memory=0, threads=2),
+        options=ComputeOptions(memory=0, threads=2),
         where="age > 0",  # which keeps them all; without it PostgreSQL would rank them itself
     )
 
-    assert release.how.way == "several scans"
+    assert release.execution.strategy == "several scans"
     assert expected(rows, "quantile", levels) == numbers(release.sketch)
 
 
@@ -143,7 +143,7 @@ def test_several_scans_give_the_bits_of_one(make, levels, rows, tmp_path):
 def test_what_comes_once_is_exact_as_long_as_it_fits_a_chunk(make, rows, tmp_path):
     release = prepare(make(rows, tmp_path), plan=plan(), silo="s", score="z", group="race")
 
-    assert release.how.way == "one pass"
+    assert release.execution.strategy == "one pass"
     assert {0.0} == {cell.rank_error for cell in release.sketch.cells}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fedparity.engines.flower.quiet import QUIET
+from fedparity.engines.flower import QUIET
 from fedparity.engines.remote.settings import KEYS
 
 ROOT = Path(__file__).parents[2]

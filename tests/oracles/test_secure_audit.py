@@ -8,11 +8,11 @@ import pytest
 from tests.tiers import DATA
 
 import fedparity as fp
-from fedparity.auditing.secure_audit import Summed
-from fedparity.engines.in_process import run_rounds
 from fedparity.modes.secure.round_progress import SecureSum
+from fedparity.modes.secure.rounds import run_rounds
+from fedparity.modes.secure.secure_mode import SecureMode, SiloNumbers, protected, silo_vector
+from fedparity.modes.secure.sum_audit import Summed
 from fedparity.privacy.noise import monotone_masses
-from fedparity.silo.secure_release import SiloNumbers, count_records, protected, silo_vector
 from fedparity.sketches.records import ArrayRecords
 from fedparity.uncertainty.noisy_histograms import LEVELS, HistogramReader
 
@@ -55,7 +55,7 @@ def exact_histograms(plan, made):
 
 
 def numbers_of(plan, scores, codes):
-    return count_records(plan, ArrayRecords(tuple(plan.groups), scores, codes))
+    return SecureMode(plan).numbers(ArrayRecords(tuple(plan.groups), scores, codes))
 
 
 def secure_audit(plan, made, **options):
@@ -67,7 +67,7 @@ def secure_audit(plan, made, **options):
 def plain_sums(plan, made):
     """The sum of the silos' vectors, without any mask."""
     vectors = [silo_vector(plan, numbers_of(plan, *table)) for table in made.values()]
-    return Summed.of(plan, SecureSum(np.sum(vectors, axis=0), tuple(made), ()))
+    return Summed.from_sum(plan, SecureSum(np.sum(vectors, axis=0), tuple(made), ()))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -278,7 +278,7 @@ def test_weighted_records_are_refused():
     records = ArrayRecords(("A", "B"), np.array([0.5]), np.array([0]), np.array([2.0]))
 
     with pytest.raises(fp.errors.PrivacyError, match="weights cannot be released"):
-        count_records(plan, records)
+        SecureMode(plan).numbers(records)
 
 
 def test_uneven_edges_are_used_as_given():

@@ -111,7 +111,9 @@ def test_rests_of_bins_weigh_most_where_their_group_is_half_of_all():
     }
     without = {key: replace(cell, mean_square=0.0) for key, cell in cells.items()}
     bounds = [
-        most_from_coupling(Evidence.of(fp.Federation.from_cells(each), (0, 1), {"b": 4}), 2)
+        most_from_coupling(
+            Evidence.from_federation(fp.Federation.from_cells(each), (0, 1), {"b": 4}), 2
+        )
         for each in (cells, without)
     ]
 
@@ -208,7 +210,7 @@ def test_bin_means_beat_the_plain_envelope_by_an_order():
         fp.theory.certify(federation, score_range=(0, 1)).width for federation in federations
     ]
     for federation, width in zip(federations, widths, strict=True):
-        plain = _between_envelopes(Evidence.of(federation, (0, 1)), 2, 0.0)
+        plain = _between_envelopes(Evidence.from_federation(federation, (0, 1)), 2, 0.0)
 
         assert width < (plain[1] - plain[0]) / 5
     for wide, narrow in pairwise(widths):
@@ -401,7 +403,7 @@ def test_records_moved_to_the_released_means_stay_in_the_wider_intervals():
         error = rounding_error((0.0, 1.0), share)
         cell = fp.Cell(count=bins.size, values=released, kind="mean", value_error=error)
         sketches = fp.Federation.from_cells({("x", "a"): cell, ("x", "b"): cell})
-        around = bins_of(Evidence.of(sketches, (0.0, 1.0)))
+        around = bins_of(Evidence.from_federation(sketches, (0.0, 1.0)))
         low, high = around.moved
 
         moved = bins + (released - bins.mean(axis=1))[:, None]

@@ -5,8 +5,8 @@ import pytest
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import release_records
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import mode_of
 from fedparity.sketches.records import ArrayRecords
 
 KINDS = ("mean", "quantile", "counts")
@@ -72,8 +72,6 @@ def test_an_honest_release_is_accepted():
         random = np.random.default_rng(seed)
         plan = drawn_plan(random)
         records = drawn_records(random, plan)
-        release = release_records(
-            records, plan=plan, silo="s", effort=Effort(memory=1000, resolution=64)
-        )
+        release = mode_of(plan).release(records, "s", ComputeOptions(memory=1000, resolution=64))
 
         fp.documents.check_message(plan, fp.SiloSketch.from_bytes(release.sketch.to_bytes()))

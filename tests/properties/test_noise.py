@@ -87,7 +87,7 @@ def test_histograms_are_read_like_the_federation_of_their_laws(held, order):
     reader = HistogramReader(grid, order=order, levels=1000)
 
     found = reader.read(histograms.masses[None])
-    parts = {**reader.parts(found), **reader.terms(found)}
+    parts = {**reader.measures(found), **reader.terms(found)}
 
     whole, terms, split = (
         measure(federation, method)

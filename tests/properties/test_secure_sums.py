@@ -15,8 +15,8 @@ from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.masking import masked, new_secret, total
 from fedparity.modes.secure.round_messages import MaskedVector
 from fedparity.modes.secure.round_progress import open_sum
+from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.modes.secure.shamir import SHARE_BYTES, join, split
-from fedparity.silo.secure_release import count_records, silo_vector
 from fedparity.tables.opening import open_records
 
 
@@ -166,7 +166,7 @@ def vector_of(plan, scores, groups):
         groups=plan.groups,
         missing="drop",
     )
-    return silo_vector(plan, count_records(plan, records))
+    return SecureMode(plan).vector(records)
 
 
 @half

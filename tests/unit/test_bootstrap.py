@@ -157,6 +157,48 @@ def test_redraws_of_a_heavy_tail_scatter_as_its_records_do():
     assert stats.skew(last) > 0.5
 
 
+def heavy_tails(mean_square_error):
+    """Cells of a heavy tail, with values rounded to 0.15."""
+    random = np.random.default_rng(7)
+    cells = {}
+    for label in [(silo, group) for silo in range(5) for group in range(2)]:
+        scores = np.exp(0.8 * random.standard_normal(200))
+        cell = fp.Cell.from_scores(scores, levels=20, kind="mean")
+        cells[label] = fp.Cell(
+            count=200,
+            values=np.rint(cell.values / 0.15) * 0.15,
+            kind="mean",
+            value_error=0.075,
+            mean_square=cell.mean_square,
+            mean_square_error=mean_square_error,
+        )
+    federation = fp.Federation.from_cells(cells, score_range=(0.0, 30.0))
+    return resampler(federation, exact=True, details=False, resolution=Resolution())
+
+
+def test_a_large_value_of_one_cell_does_not_move_those_of_the_next():
+    """Redraws of a heavy tail go beyond what was sent; rounding moves nothing by more than half a step."""
+    source = heavy_tails(0.0)
+    values = source.federation.values[None].repeat(50, axis=0)
+    values[:, source.layout.ends] = 30.0
+    moved = source._rounded(values, np.random.default_rng(0))  # noqa: SLF001
+
+    assert 0.07 < np.abs(moved - values).max() < 0.075 + 1e-9
+
+
+def test_mean_squares_of_redraws_are_rounded_as_those_sent():
+    """Where the step is coarse, rounding them is much of the noise of a heavy tail."""
+    exact, coarse = (
+        source._sketched(source.laws, 300, np.random.default_rng(0))[1]  # noqa: SLF001
+        for source in map(heavy_tails, (0.0, 0.2))
+    )
+    steps = coarse / 0.4
+
+    assert np.abs(steps - np.rint(steps)).max() < 1e-12
+    assert 0 < np.mean(coarse == 0) < 1
+    assert np.unique(exact).size == exact.size
+
+
 def test_a_few_large_scores_count_in_full():
     """One record in two thousand holds nearly all of the distance: it is not read between two levels."""
     nodes = ScoreNodes(np.concatenate((np.linspace(0, 1, 100), [1_000.0, 3_000.0])), False, 200)
@@ -165,11 +207,11 @@ def test_a_few_large_scores_count_in_full():
     curves = nodes.read(masses)
     fine = nodes.read(masses, levels=200_000)
     distance, expected = (
-        np.sum((each.values[0, 0] - each.values[0, 1]) ** 2 * each.widths[0])
+        np.sum((each.table.values[0, 0] - each.table.values[0, 1]) ** 2 * each.table.widths[0])
         for each in (curves, fine)
     )
 
-    assert curves.widths.sum() == pytest.approx(1.0)
+    assert curves.table.widths.sum() == pytest.approx(1.0)
     assert distance == pytest.approx(expected, rel=0.05)
 
 

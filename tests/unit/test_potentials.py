@@ -60,7 +60,7 @@ def test_the_potentials_of_scores_and_targets_never_exceed_the_cost(order):
         random = np.random.default_rng(seed)
         federation = disclosed(*random_data(random), random)
         unseen = {group: random.integers(0, 9) for group in federation.groups}
-        evidence = Evidence.of(federation, (0, 1), unseen)
+        evidence = Evidence.from_federation(federation, (0, 1), unseen)
         reference = _reference(evidence, 8, order)
         together = np.zeros(points.size)
         for share, slopes in zip(evidence.shares, reference.slopes, strict=True):
@@ -87,7 +87,7 @@ def test_the_integral_of_a_potential_is_never_below_its_bound():
             cells[silo, group] = rounded_cell(cell, random)
         federation = fp.Federation.from_cells(cells)
         potential = random_potential(random)
-        pieces = pieces_of(Evidence.of(federation, (0, 1)))
+        pieces = pieces_of(Evidence.from_federation(federation, (0, 1)))
         for group, known in zip(federation.groups, pieces, strict=True):
             truth = float(np.mean(potential.at(scores[labels == group])[0]))
 

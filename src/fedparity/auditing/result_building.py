@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 
 from fedparity.auditing.comparison import Beyond, Comparison, Sizes
-from fedparity.auditing.missing_records import Unseen, audit_warnings, silo_note
+from fedparity.auditing.missing_records import audit_warnings, silo_note
 from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.result_curves import group_curves, silo_quantiles
 from fedparity.auditing.result_parts import (
@@ -26,86 +26,26 @@ from fedparity.auditing.result_parts import (
 from fedparity.documents.fields import FrozenMapping
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.documents.privacy_terms import PrivacyTerms
-from fedparity.federated.attribution import Attribution
 from fedparity.federated.decomposition import Decomposition, TriangleTerms
 from fedparity.federated.estimate import Pair
 from fedparity.federated.federation import Federation
-from fedparity.federated.influence import SiloInfluence
 from fedparity.federated.local_audits import LocalAudit
 from fedparity.federated.mixtures import mixtures
 from fedparity.laws.bounds import Interval
 from fedparity.laws.labels import Group, Silo
-from fedparity.modes.secure.round_checks import colluders_of
+from fedparity.modes.mode import Measured, mode_of
 from fedparity.uncertainty.assessment import Assessment
 from fedparity.uncertainty.intervals import PairAssessment
 from fedparity.version import SOFTWARE
 
 __all__ = [
-    "Findings",
+    "NOT_SEEN",
     "compose",
     "group_results",
     "heterogeneity_result",
     "pair_results",
     "plan_summary",
-    "stated_guarantee",
 ]
-
-_SEEN = {
-    "dp": "a noisy histogram of each group in each silo",
-    "secure": "numbers of records, added up over the silos",
-    "secure+dp": "noisy numbers of records, added up over the silos",
-}
-_NOISE_LIMITS = (
-    "changing a record, or its group, costs 2 epsilon; c records of one person cost c epsilon; "
-    "a person in m silos loses up to m epsilon; other releases from the same records add up"
-)
-_SUM_LIMITS = (
-    "an auditor together with {opening} of {silos} silos could see a silo's own {numbers}, with fewer "
-    "of them the sum of the others; whatever the sum itself reveals; a second sum without a silo "
-    "reveals that silo"
-)
-_UNSIGNED = (
-    "nobody signed, so that whoever carried the messages could put keys in between and read a silo's "
-    "own numbers"
-)
-_INPUT_LIMIT = "a silo that does not follow the plan is not found out"
-
-
-def stated_guarantee(plan: Plan) -> dict[str, Any]:
-    """Return the terms of a plan as a result states them; in a privacy mode with ``seen`` and ``limits``.
-
-    Examples
-    --------
-    >>> plan = Plan(
-    ...     title="Q4",
-    ...     groups=("A", "B"),
-    ...     score_range=(0, 1),
-    ...     privacy={"mode": "dp", "epsilon": 1},
-    ... )
-    >>> stated_guarantee(plan)["seen"]
-    'a noisy histogram of each group in each silo'
-    """
-    terms = plan.privacy
-    if terms is None:
-        return plan.guarantee
-    return {**plan.guarantee, "seen": _SEEN[terms.mode], "limits": _limits(plan, terms)}
-
-
-def _limits(plan: Plan, terms: PrivacyTerms) -> str:
-    sentences = []
-    if terms.noisy:
-        sentences.append(_NOISE_LIMITS)
-    if terms.secure:
-        numbers = "noisy numbers" if terms.noisy else "numbers"
-        silos = len(plan.silos or ())
-        sentences.append(
-            _SUM_LIMITS.format(opening=colluders_of(plan), silos=silos, numbers=numbers)
-        )
-        sentences += [] if plan.keys else [_UNSIGNED]
-    if terms.dose == "split":
-        sentences.append(f"epsilon holds if {terms.honest} silos of the sum add their noise")
-    return "; ".join([*sentences, _INPUT_LIMIT])
 
 
 def plan_summary(plan: Plan) -> PlanSummary:
@@ -113,7 +53,7 @@ def plan_summary(plan: Plan) -> PlanSummary:
     return PlanSummary(
         title=plan.title,
         digest=plan.digest,
-        levels=plan.levels if plan.privacy is None else plan.grid.bins,
+        levels=mode_of(plan).levels,
         sketch=plan.message_kind,
         estimator=plan.estimator,
         order=plan.order,
@@ -163,80 +103,73 @@ def pair_results(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Findings:
-    """What was asked, what came, and what was measured."""
-
-    plan: Plan
-    messages: Sequence[SiloSketch]
-    federation: Federation
-    unseen: Unseen
-    aside: tuple[SetAside, ...]
-    seen: Sizes
-    """With bounds of the raw data of the cells released."""
-    all: Sizes
-    """With bounds of all raw data of the groups measured."""
-    pairs: tuple[Pair, ...]
-    terms: Decomposition | TriangleTerms
-    attribution: Attribution
-    influences: tuple[SiloInfluence, ...]
-    local: tuple[LocalAudit, ...]
-    assessment: Assessment
+NOT_SEEN = "not seen: secure sum"
+"""The note of a silo of which nothing is known but that its records are in a sum."""
 
 
-def compose(found: Findings) -> AuditResult:
-    """Return the result of an audit."""
+def compose(plan: Plan, found: Measured) -> AuditResult:
+    """Return the result of an audit; what a privacy mode hides is None in it."""
+    aside = tuple(
+        SetAside(group=each.group, withheld=each.withheld, most=each.most, known=each.known)
+        for each in found.unreleased
+    )
+    missing = found.missing.of(found.federation.groups)
+    sizes = partial(Sizes.of, found.known, found.method, score_range=plan.score_range)
+    seen = sizes()
     beyond = Beyond.of(
-        found.aside,
+        aside,
         seen=float(found.federation.counts.sum()),
-        score_range=found.plan.score_range,
-        order=found.plan.order,
+        score_range=plan.score_range,
+        order=plan.order,
     )
     disparity = found.assessment.disparity
     assessment = replace(
         found.assessment, disparity=replace(disparity, outer=beyond.disparity(disparity.outer))
     )
     compared = Comparison(
-        plan=found.plan,
+        plan=plan,
         assessment=assessment,
         federation=found.federation,
-        seen=found.seen,
-        all=found.all,
+        seen=seen,
+        all=sizes(unseen=missing, unseen_total=found.missing.total) if missing else seen,
         beyond=beyond,
     )
-    warnings = audit_warnings(found.plan, found.messages, found.unseen, found.aside)
+    warnings = found.warnings
+    if found.messages:
+        warnings += audit_warnings(plan, found.messages, found.missing, aside)
     result = AuditResult(
         schema=SCHEMA,
-        plan=plan_summary(found.plan),
-        silos_received=tuple(message.silo for message in found.messages),
-        silos_missing=found.unseen.silos_missing,
+        plan=plan_summary(plan),
+        silos_received=found.silos,
+        silos_missing=found.missing.silos_missing,
         n=found.federation.counts.sum().item(),
         groups=group_results(found.federation),
-        set_aside=found.aside,
+        set_aside=aside,
         disparity=compared.disparity(),
         magnitudes=compared.magnitudes(),
         thresholds=(),
         tails=(),
         heterogeneity=heterogeneity_result(assessment),
-        pairs=pair_results(found.pairs, assessment.pairs, found.seen.pairs),
-        decomposition=_decomposition(found),
+        pairs=pair_results(found.pairs, assessment.pairs, seen.pairs),
+        decomposition=_decomposition(found.terms),
         attribution=_attribution(found),
-        silos=_silos(found),
-        guarantee=FrozenMapping(stated_guarantee(found.plan)),
+        silos=_silos(plan, found),
+        guarantee=FrozenMapping(found.guarantee),
         warnings=(*warnings, *assessment.warnings),
         software=SOFTWARE,
         confidence=assessment.confidence,
         redraws=assessment.redraws,
         seed=assessment.seed,
-        curves=group_curves(found.federation, found.plan.order),
+        curves=group_curves(found.federation, plan.order),
         federation=found.federation,
-        unseen=found.unseen.of(found.federation.groups),
+        unseen=missing,
     )
-    return result.with_rates(thresholds=found.plan.thresholds)
+    return result.with_rates(thresholds=plan.thresholds)
 
 
-def _decomposition(found: Findings) -> DecompositionResult:
-    terms = found.terms
+def _decomposition(terms: Decomposition | TriangleTerms | None) -> DecompositionResult:
+    if terms is None:
+        return DecompositionResult(v_mix=None, v_bar=None, remainder=None, lower=None, upper=None)
     return DecompositionResult(
         v_mix=terms.v_mix,
         v_bar=terms.v_bar,
@@ -246,29 +179,50 @@ def _decomposition(found: Findings) -> DecompositionResult:
     )
 
 
-def _attribution(found: Findings) -> AttributionResult:
+def _attribution(found: Measured) -> AttributionResult:
     """The two parts; a silo that released nothing has no influence on what was measured."""
     change = {each.silo: each.change for each in found.influences}
+    parts = found.attribution
     return AttributionResult(
-        selection=found.attribution.selection,
-        within=found.attribution.within,
+        selection=None if parts is None else parts.selection,
+        within=None if parts is None else parts.within,
         silos=tuple(
-            SiloInfluenceResult(silo=message.silo, influence=change.get(message.silo))
-            for message in found.messages
+            SiloInfluenceResult(silo=silo, influence=change.get(silo)) for silo in found.silos
         ),
-        intervals=PartIntervals(**found.assessment.attribution),
-        stand_ins=tuple(
-            StandIn(silo=silo, group=group) for silo, group in found.attribution.stand_ins
+        intervals=PartIntervals(
+            **{"selection": None, "within": None, **found.assessment.attribution}
         ),
+        stand_ins=()
+        if parts is None
+        else tuple(StandIn(silo=silo, group=group) for silo, group in parts.stand_ins),
     )
 
 
-def _silos(found: Findings) -> tuple[SiloResult, ...]:
+def _silos(plan: Plan, found: Measured) -> tuple[SiloResult, ...]:
+    if not found.messages:
+        return tuple(_hidden_silo(plan, silo) for silo in found.silos)
     local = {audit.silo: audit for audit in found.local}
     quantiles = silo_quantiles(found.federation)
     return tuple(
         _silo(message, local.get(message.silo), found.assessment, quantiles)
         for message in found.messages
+    )
+
+
+def _hidden_silo(plan: Plan, silo: str) -> SiloResult:
+    return SiloResult(
+        silo=silo,
+        n=FrozenMapping(dict.fromkeys(plan.groups)),
+        disparity=None,
+        heterogeneity=None,
+        wasserstein=None,
+        mean_gap=None,
+        interval=None,
+        note=NOT_SEEN,
+        levels=FrozenMapping(dict.fromkeys(plan.groups, 0)),
+        withheld=FrozenMapping({}),
+        rows_dropped=0,
+        quantiles=FrozenMapping(dict.fromkeys(plan.groups)),
     )
 
 

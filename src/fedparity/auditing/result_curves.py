@@ -17,7 +17,7 @@ from fedparity.errors import ResultError
 from fedparity.federated.estimate import cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import center
 from fedparity.laws.labels import Group, Silo
 
 __all__ = ["SILO_LEVELS", "check_curves", "check_silo_quantiles", "group_curves", "silo_quantiles"]

@@ -26,6 +26,7 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.text import counted
 from fedparity.uncertainty.checks import FEWEST_REDRAWS
 
@@ -152,7 +153,7 @@ def audit(
 def _measured(
     plan: Plan, files: Sequence[str], options: AuditOptions, progress: Progress | None
 ) -> AuditResult:
-    secure = plan.privacy is not None and plan.privacy.secure
+    secure = mode_of(plan).in_rounds
     messages: Sequence[SiloSketch | str] = files if secure else _read(plan, files, progress)
     if options.require_all and not secure:
         seen = (each.silo for each in messages if isinstance(each, SiloSketch))

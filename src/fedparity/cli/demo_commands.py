@@ -32,7 +32,7 @@ from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
 from fedparity.silo.permit import Permit
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number
 
@@ -233,7 +233,7 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
         plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
     )
     message = folder / hospital.message_file
-    release.write(message, permit=permit, force=True)
+    permit.write(message, release.sketch, force=True)
     return SiloSketch.read(message)
 
 

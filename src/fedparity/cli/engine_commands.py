@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fedparity.cli.output import print_json, progress_bar
-from fedparity.engines.flower.quiet import be_quiet
+from fedparity.engines.flower import be_quiet
 from fedparity.engines.remote import ALLOWED
 from fedparity.errors import MessageError, MissingExtraError
 from fedparity.errors.base import printable
@@ -22,7 +22,7 @@ from fedparity.errors.base import printable
 if TYPE_CHECKING:
     from fedparity.documents.plan import Plan
     from fedparity.engines.remote.settings import SiloSettings
-    from fedparity.silo.measurement import Effort
+    from fedparity.modes.measurement import ComputeOptions
 
 __all__ = ["new", "preview", "start"]
 
@@ -107,37 +107,35 @@ def preview(settings: str, plan_file: str) -> None:
     """
     from fedparity.documents.plan import Plan  # noqa: PLC0415 -- see above
     from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415
-    from fedparity.silo.measurement import Effort  # noqa: PLC0415
+    from fedparity.modes.measurement import ComputeOptions  # noqa: PLC0415
+    from fedparity.modes.mode import mode_of  # noqa: PLC0415
 
     plan, own = Plan.read(plan_file), SiloSettings.read(settings)
     own.check_approved(plan)
     with progress_bar("rows") as progress:
-        text = _preview_text(plan, own, Effort(progress=progress))
+        text = _preview_text(plan, own, ComputeOptions(progress=progress))
     click.echo(text)
-    if plan.privacy is not None:
+    if mode_of(plan).protected:
         own.make_ready(plan)
         click.echo(
             "the table can be used; when the auditor asks, this silo reads it once", err=True
         )
 
 
-def _preview_text(plan: Plan, own: SiloSettings, effort: Effort) -> str:
+def _preview_text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:
     from fedparity.cli import secure_commands, sketch_commands  # noqa: PLC0415 -- see above
-    from fedparity.silo import noisy_release, secure_release  # noqa: PLC0415
-    from fedparity.silo.release import release_records  # noqa: PLC0415
+    from fedparity.modes.mode import Release, mode_of  # noqa: PLC0415
+    from fedparity.modes.noisy import Preview  # noqa: PLC0415
 
     if plan.silos is not None and own.silo not in plan.silo_set:
         raise MessageError.not_in_roster(own.silo, plan.silos)
     permit = own.permit(plan)
-    records = own.records(plan)
-    if plan.privacy is not None and plan.privacy.secure:
-        secure_release.count_records(plan, records, effort)
-        return secure_commands.dry_run_text(plan, own.silo)
-    if plan.privacy is not None and permit is not None:
-        noisy_release.count_records(records, plan, effort=effort)  # finds mistakes in them
-        return sketch_commands.preview_text(noisy_release.Preview.of(plan, own.silo), permit)
-    release = release_records(records, plan=plan, silo=own.silo, effort=effort)
-    return sketch_commands.dry_run_text(release, plan)
+    shown = mode_of(plan).preview(own.records(plan), own.silo, options)
+    if isinstance(shown, Release):
+        return sketch_commands.dry_run_text(shown, plan)
+    if isinstance(shown, Preview) and permit is not None:
+        return sketch_commands.preview_text(shown, permit)
+    return secure_commands.dry_run_text(plan, own.silo)
 
 
 _OPTION = "--node-config"

@@ -14,6 +14,7 @@ from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import LedgerError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.silo.permit import plan_view
@@ -167,7 +168,7 @@ def add(
     own, record = options.find()
     agreed, sketch = Plan.read(plan), SiloSketch.read(message)
     check_message(agreed, sketch)
-    terms = agreed.privacy
+    cost = mode_of(agreed).cost
     entry = Entry(
         entry="release",
         time=now(),
@@ -178,8 +179,8 @@ def add(
         message=sketch.digest,
         replaces=sketch.replaces,
         view=plan_view(agreed),
-        epsilon=None if terms is None else terms.epsilon,
-        budget=None if terms is None else terms.budget or terms.epsilon,
+        epsilon=cost.epsilon,
+        budget=cost.budget,
         because=because,
     )
 

@@ -1,11 +1,11 @@
-"""What commands print: JSON, commands to type next, names, and a progress bar."""
+"""What commands print: JSON, commands to type next, and a progress bar."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,17 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Progress", "named", "print_json", "progress_bar", "quoted"]
-
-_MOST_NAMED = 8
-"""Groups and silos that are named; of more, the rest is counted."""
-
-
-def named(names: Sequence[str]) -> str:
-    """Return names separated by commas, cut after a few."""
-    shown = ", ".join(names[:_MOST_NAMED])
-    more = len(names) - _MOST_NAMED
-    return f"{shown} and {more:,} more" if more > 0 else shown
+__all__ = ["Progress", "print_json", "progress_bar", "quoted"]
 
 
 def print_json(document: object) -> None:

@@ -21,10 +21,11 @@ from fedparity.cli.options import (
 )
 from fedparity.cli.output import print_json, progress_bar
 from fedparity.federated.mixtures import Estimator
+from fedparity.laws.progress import Progress
 from fedparity.planning.audit_size import SizePlan, plan_size
 from fedparity.planning.detection import DetectableDisparity, detectable_disparity
 from fedparity.planning.noise_cost import PrivacyPlan, plan_privacy
-from fedparity.planning.scenario import SHAPES, Progress, Scenario
+from fedparity.planning.scenario import SHAPES, Scenario
 from fedparity.planning.simulation import SizeRow
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 from fedparity.text import counted, wrapped

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+import numpy.typing as npt
 
 from fedparity.cli.message_files import message_files
 from fedparity.cli.options import (
@@ -20,36 +23,21 @@ from fedparity.cli.options import (
     with_options,
 )
 from fedparity.cli.output import progress_bar
-from fedparity.cli.plan_text import unprotected
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
-from fedparity.errors import RoundStateError
 from fedparity.errors.base import printable
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import StepName
 from fedparity.modes.secure.layout import Layout
-from fedparity.modes.secure.round_checks import (
-    Inbox,
-    one_request,
-    roster_of,
-    secure_terms,
-    threshold_of,
-)
+from fedparity.modes.secure.round_checks import Inbox, roster_of, secure_terms, threshold_of
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import request_for
-from fedparity.modes.secure.silo_state import RoundState, StateFile
-from fedparity.modes.secure.silo_steps import (
-    Step,
-    answer_request,
-    make_ready,
-    publish_keys,
-    share_secrets,
-)
-from fedparity.modes.secure.silo_steps import consent as sign_request
-from fedparity.modes.secure.silo_steps import mask as mask_vector
-from fedparity.silo.measurement import Effort
-from fedparity.silo.noisy_release import check_unweighted
+from fedparity.modes.secure.rounds import silo_step
+from fedparity.modes.secure.secure_mode import SecureMode, unprotected
+from fedparity.modes.secure.silo_state import StateFile
 from fedparity.silo.permit import lawful
-from fedparity.silo.secure_release import SiloNumbers, count_records, silo_vector, write_masked
+from fedparity.sketches.records import Records
 from fedparity.tables.opening import open_records
 from fedparity.text import wrapped
 
@@ -100,9 +88,6 @@ class RequestOptions:
     as_json: bool = option("--json", "Print what was written as JSON.")
 
 
-_Compute: TypeAlias = Callable[[RoundState], Step]
-
-
 class _SiloStep:
     """One step of a silo: its plan, its state, and where its message goes.
 
@@ -116,7 +101,7 @@ class _SiloStep:
 
     def __init__(
         self,
-        name: str,
+        name: StepName,
         plan: str,
         options: _SiloOptions,
         policy: PolicyOptions | ReleaseOptions,
@@ -135,26 +120,28 @@ class _SiloStep:
         self.state = StateFile(options.state or f"{file}.secure-state")
         self.key: Ed25519PrivateKey | None = options.signing.key()
 
-    def checked(self, state: RoundState) -> RoundState:
-        """Return the state if it is of this plan and silo."""
-        if (state.plan, state.silo) != (self.plan.digest, self.options.silo):
-            raise RoundStateError.other_plan(self.state.path)
-        return state
+    def made(
+        self,
+        messages: tuple[str, ...] = (),
+        count: Callable[[], npt.NDArray[np.int64]] | None = None,
+    ) -> AbstractContextManager[SiloRoundMessage]:
+        """Make the step, or take its message again; the state is on disk before the body runs."""
+        return silo_step(
+            self.plan,
+            self.options.silo,
+            self.name,
+            self.state,
+            inbox=lambda: _inbox(messages),
+            count=count,
+            key=lambda: self.key,
+            resend=lambda _: self.options.resend,
+        )
 
-    def message(self, state: RoundState, compute: _Compute) -> SiloRoundMessage:
-        """Return the step's message, computed or sent again; the new state is on disk by then."""
-        if self.options.resend:
-            return self.checked(state).sent_again(self.name)
-        made = compute(self.checked(state))
-        self.state.replace(made.state)
-        return made.message
-
-    def run(self, next_step: str, compute: _Compute) -> None:
-        """Take the step: store the state, write the message, and print what to do with it."""
-        with self.state.held() as state:
-            message = self.message(state, compute)
+    def write(self, messages: tuple[str, ...] = ()) -> SiloRoundMessage:
+        """Make the step, and write its message."""
+        with self.made(messages) as message:
             message.write(self.output, force=self.options.force)
-        self.report(message, next_step)
+        return message
 
     def report(self, message: RoundMessage, next_step: str) -> None:
         """Print what was written, and what to do with it."""
@@ -192,14 +179,7 @@ def keys(plan: str, options: StepOptions) -> None:
       fedparity secure keys plan.toml --silo aurora --sign aurora.key
     """
     step = _SiloStep("keys", plan, options, options.policy)
-    if options.resend:
-        with step.state.held() as state:
-            message = step.checked(state).sent_again("keys")
-    else:
-        made = publish_keys(step.plan, options.silo, key=step.key)
-        step.state.create(made.state)
-        message = made.message
-    message.write(step.output, force=options.force)
+    message = step.write()
     if not step.plan.keys:
         click.echo(
             "warning: the plan has no [keys]: whoever carries the messages could put keys in between "
@@ -225,11 +205,7 @@ def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
       fedparity secure shares plan.toml inbox --silo aurora --sign aurora.key
     """
     step = _SiloStep("shares", plan, options, options.policy)
-
-    def compute(state: RoundState) -> Step:
-        return share_secrets(step.plan, state, _inbox(messages), key=step.key)
-
-    step.run("send the file to all silos and the auditor", compute)
+    step.report(step.write(messages), "send the file to all silos and the auditor")
 
 
 @click.command
@@ -260,28 +236,28 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
         source, messages = options.table.source(None), (data, *messages)
     reading = options.table.reading()
     step = _SiloStep("mask", plan, options, options.release, dry_run=options.dry_run)
-    check_unweighted(step.plan, weighted=reading["weight"] is not None)
+    mode = SecureMode(step.plan)
+    mode.check_unweighted(weighted=reading["weight"] is not None)
     permit = options.release.permit(step.plan, options.silo, source)
 
-    def count() -> SiloNumbers:
+    @contextmanager
+    def read() -> Iterator[tuple[Records, ComputeOptions]]:
         with progress_bar("rows") as progress:
             records = open_records(source, groups=step.plan.groups, **reading)
-            effort = Effort(threads=options.threads, progress=progress)
-            return count_records(step.plan, records, effort)
+            yield records, ComputeOptions(threads=options.threads, progress=progress)
 
-    def compute(state: RoundState) -> Step:
-        ready = make_ready(step.plan, state, _inbox(messages))
+    def count() -> npt.NDArray[np.int64]:
         permit.check()
-        vector = silo_vector(step.plan, count())
-        return mask_vector(step.plan, state, ready, vector, key=step.key)
+        with read() as (records, computing):
+            return mode.vector(records, computing)
 
     if options.dry_run:
-        count()
+        with read() as (records, computing):
+            mode.preview(records, options.silo, computing)
         click.echo(dry_run_text(step.plan, options.silo))
         return
-    with step.state.held() as state:
-        message = step.message(state, compute)
-        write_masked(message, step.output, permit=permit, force=options.force)
+    with step.made(messages, count) as message:
+        permit.write(step.output, message, force=options.force)
     step.report(message, "send the file to the auditor")
 
 
@@ -331,13 +307,9 @@ def consent(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
         --sign aurora.key
     """
     step = _SiloStep("consent", plan, options, options.policy)
-
-    def compute(state: RoundState) -> Step:
-        if step.key is None or not step.plan.keys:
-            raise click.UsageError("the plan has no keys: go on with fedparity secure unmask.")
-        return sign_request(step.plan, state, one_request(_inbox(messages)), key=step.key)
-
-    step.run("send the file to all silos", compute)
+    if not options.resend and (step.key is None or not step.plan.keys):
+        raise click.UsageError("the plan has no keys: go on with fedparity secure unmask.")
+    step.report(step.write(messages), "send the file to all silos")
 
 
 @click.command
@@ -357,12 +329,10 @@ def unmask(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
       fedparity secure unmask plan.toml inbox --silo aurora --sign aurora.key
     """
     step = _SiloStep("unmask", plan, options, options.policy)
-
-    def compute(state: RoundState) -> Step:
-        inbox = _inbox(messages)
-        return answer_request(step.plan, state, one_request(inbox), inbox, key=step.key)
-
-    step.run("send the file to the auditor; this silo's part of the round is done", compute)
+    step.report(
+        step.write(messages),
+        "send the file to the auditor; this silo's part of the round is done",
+    )
 
 
 _WORDS = {

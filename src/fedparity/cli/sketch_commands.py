@@ -21,7 +21,7 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import Progress, named, print_json, progress_bar
+from fedparity.cli.output import Progress, print_json, progress_bar
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
@@ -31,11 +31,12 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
-from fedparity.silo.measurement import Effort
-from fedparity.silo.noisy_release import Preview, check_unweighted
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import Release, mode_of
+from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
-from fedparity.silo.release import Release, check_silo, prepare, preview
-from fedparity.text import counted, cut, left, number, right, width_of, wrapped
+from fedparity.silo.sketch import prepare, preview
+from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
 
 __all__ = ["SketchOptions", "dry_run_text", "numbers_words", "preview_text", "sketch"]
 
@@ -94,8 +95,7 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     output = options.output or f"{file_name(silo)}.sketch.json"
     if not (options.dry_run or options.force):
         refuse_existing(output)
-    check_silo(agreed, silo)
-    check_unweighted(agreed, weighted=options.table.weight is not None)
+    mode_of(agreed).check(silo, weighted=options.table.weight is not None)
     permit = options.release.permit(agreed, silo, source)
     if options.dry_run:
         _dry_run(source, agreed, permit, options)
@@ -117,7 +117,7 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     if options.verbose:
         click.echo(_execution_text(release), err=True)
     check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
-    release.write(output, permit=permit, force=options.force)
+    permit.write(output, release.sketch, force=options.force)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
     click.echo(_written_text(release, output, permit), err=True)
@@ -125,27 +125,26 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
 
 def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:
     """Show what would leave; sign nothing, enter nothing, draw no noise."""
-    if plan.privacy is not None:
-        with progress_bar("rows") as progress:
-            shown = preview(
-                source,
-                plan=plan,
-                silo=options.silo,
-                effort=_effort(options, progress),
-                **options.table.reading(),
-            )
+    with progress_bar("rows") as progress:
+        shown = preview(
+            source,
+            plan=plan,
+            silo=options.silo,
+            options=_compute_options(options, progress),
+            **options.table.reading(),
+        )
+    if isinstance(shown, Release):
+        if options.verbose:
+            click.echo(_execution_text(shown), err=True)
+        if options.as_json:
+            click.echo(shown.sketch.to_bytes(), nl=False)
+        else:
+            click.echo(dry_run_text(shown, plan))
+    elif isinstance(shown, Preview):
         if options.as_json:
             print_json(_preview_summary(shown, permit))
         else:
             click.echo(preview_text(shown, permit))
-    else:
-        release = _prepared(source, plan, options)
-        if options.verbose:
-            click.echo(_execution_text(release), err=True)
-        if options.as_json:
-            click.echo(release.sketch.to_bytes(), nl=False)
-        else:
-            click.echo(dry_run_text(release, plan))
     try:
         permit.check()
     except DisclosureError as error:
@@ -155,12 +154,12 @@ def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions)
 def _prepared(source: object, plan: Plan, options: SketchOptions) -> Release:
     reading = options.table.reading()
     with progress_bar("rows") as progress:
-        effort = _effort(options, progress)
-        return prepare(source, plan=plan, silo=options.silo, **reading, effort=effort)
+        computing = _compute_options(options, progress)
+        return prepare(source, plan=plan, silo=options.silo, **reading, options=computing)
 
 
-def _effort(options: SketchOptions, progress: Progress | None) -> Effort:
-    return Effort(
+def _compute_options(options: SketchOptions, progress: Progress | None) -> ComputeOptions:
+    return ComputeOptions(
         memory=options.memory,
         threads=options.threads,
         kernel=options.kernel,
@@ -169,15 +168,15 @@ def _effort(options: SketchOptions, progress: Progress | None) -> Effort:
 
 
 def _execution_text(release: Release) -> str:
-    how = release.how
-    if how.way == "where they are":
+    how = release.execution
+    if how.strategy == "where they are":
         rows = sum(release.records.values())
         return (
             f"{rows:,} records, ranked inside {how.kernel} by {how.passes} queries; none was read"
         )
     passes = f"{how.passes} pass{'' if how.passes == 1 else 'es'}"
-    done = f"{how.way}, {passes} with the {how.kernel} kernel"
-    if release.sketch.kind == "histogram":  # an exact number of records is not for a log
+    done = f"{how.strategy}, {passes} with the {how.kernel} kernel"
+    if not release.records:  # an exact number of records is not for a log
         return f"noisy counts, {done}"
     return f"{sum(release.records.values()):,} records, {done}"
 
@@ -222,7 +221,7 @@ def _written_text(release: Release, output: str, permit: Permit) -> str:
     ]
     lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
     lines += [f"digest {sketch.digest}", f"policy {policy}", f"ledger {kept}"]
-    if sketch.kind == "histogram":
+    if mode_of(permit.plan).cost.epsilon is not None:
         lines += wrapped(f"cost {_spending_words(permit)}", _WIDTH, rest="  ")
     if sketch.replaces is not None:
         lines += [f"replaces {sketch.replaces}, which was voided"]
@@ -459,9 +458,8 @@ def _preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
 
 def _spending_words(permit: Permit) -> str:
     """The cost of a release, and what the same records have cost so far."""
-    terms = permit.plan.privacy
-    epsilon = 0.0 if terms is None else terms.epsilon or 0.0
-    budget = epsilon if terms is None else terms.budget or epsilon
+    cost = mode_of(permit.plan).cost
+    epsilon, budget = cost.epsilon or 0.0, cost.budget or 0.0
     words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
     if permit.ledger is None:
         return f"{words}. No ledger is asked, so nobody adds up what is spent."

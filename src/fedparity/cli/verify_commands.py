@@ -19,15 +19,16 @@ from fedparity.cli.message_files import (
     missing_silos,
 )
 from fedparity.cli.options import option, with_options
-from fedparity.cli.output import named, print_json, progress_bar
+from fedparity.cli.output import print_json, progress_bar
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
 from fedparity.errors import FedparityError, MessageError, ResultError, SignatureError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import mode_of
 from fedparity.modes.secure.round_checks import Inbox, check_round, read_round
 from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import STEPS, Standing, standing
-from fedparity.text import counted, cut, left, right, width_of, wrapped
+from fedparity.text import counted, cut, left, named, right, width_of, wrapped
 
 __all__ = ["VerifyOptions", "verify", "verify_text"]
 
@@ -71,8 +72,7 @@ def verify(
     if plan is None or not sketches or options.key is not None:
         raise click.UsageError("name a plan and its messages, or a result: --result FILE.")
     agreed = Plan.read(plan)
-    secure = agreed.privacy is not None and agreed.privacy.secure
-    check = _verify_round if secure else _verify_messages
+    check = _verify_round if mode_of(agreed).in_rounds else _verify_messages
     problems, missing = check(agreed, message_files(sketches), as_json=options.as_json)
     if problems:
         click.echo(problems, err=True)

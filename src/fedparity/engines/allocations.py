@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
 from fedparity.functionals.group_laws import encode
-from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
+from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
 
 __all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]
@@ -22,8 +22,6 @@ Regime: TypeAlias = Literal["random", "positive", "negative"]
 ``negative``: one group the other way round."""
 Cut: TypeAlias = Literal["paper", "margins"]
 """``paper``: the latent variable is cut; ``margins``: its ranks within the group are."""
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

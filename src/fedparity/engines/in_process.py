@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from fedparity.auditing.audit import Progress, audit
 from fedparity.auditing.result import AuditResult
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.engines.pooled_table import PooledTable, read_pooled
@@ -22,80 +21,19 @@ from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, check_magnitude
-from fedparity.modes.secure.round_checks import Inbox
-from fedparity.modes.secure.round_messages import RoundMessage
-from fedparity.modes.secure.round_progress import request_for
-from fedparity.modes.secure.silo_state import RoundState
-from fedparity.modes.secure.silo_steps import (
-    Step,
-    answer_request,
-    make_ready,
-    mask,
-    publish_keys,
-    share_secrets,
-)
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import StepName, mode_of
+from fedparity.modes.secure.rounds import LocalSilos
+from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.rounding import decimal
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import release_records
-from fedparity.silo.secure_release import count_records, silo_vector
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, default_kind
 
 __all__ = [
     "Settings",
     "audit_pooled",
-    "run_rounds",
     "simulate",
 ]
-
-
-def run_rounds(
-    plan: Plan, vectors: Mapping[str, npt.NDArray[np.int64]]
-) -> tuple[RoundMessage, ...]:
-    """Return every message of a round in which these silos take part.
-
-    Silos of the roster that have no vector drop out after they shared their secrets. The plan has
-    no keys: nothing leaves, so nothing is signed.
-
-    Raises
-    ------
-    SecureMessageError
-        If fewer silos than the threshold have a vector.
-    """
-    round_ = _Round(plan)
-    round_.all_do("keys", lambda silo: publish_keys(plan, silo))
-    round_.all_do("shares", lambda silo: share_secrets(plan, round_.states[silo], round_.inbox))
-    opened = round_.inbox
-    for silo, vector in vectors.items():
-        state = round_.states[silo]
-        round_.take(mask(plan, state, make_ready(plan, state, opened), vector))
-    request = request_for(plan, round_.inbox)
-    for silo in request.survivors:
-        round_.take(answer_request(plan, round_.states[silo], request, opened))
-    return (*round_.messages, request)
-
-
-class _Round:
-    """The states of all silos, and what they have sent."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.states: dict[str, RoundState] = {}
-        self.messages: list[RoundMessage] = []
-
-    @property
-    def inbox(self) -> Inbox:
-        return Inbox(tuple(self.messages))
-
-    def take(self, step: Step) -> None:
-        self.states[step.state.silo] = step.state
-        self.messages.append(step.message)
-
-    def all_do(self, _: str, step: Callable[[str], Step]) -> None:
-        """Let every silo of the roster make a step, from what all had sent before it."""
-        made = [step(silo) for silo in self.plan.silos or ()]
-        for each in made:
-            self.take(each)
 
 
 _RANGE_FROM_DATA = AuditWarning(
@@ -293,7 +231,7 @@ def audit_pooled(
     plan, warnings = _settled(table, asked)
     result = audit(
         plan,
-        _messages(table, plan, progress),
+        mode_of(plan).collect(_PooledSilos(table, plan, progress)),
         confidence=confidence,
         seed=seed,
         redraws=redraws,
@@ -319,29 +257,39 @@ def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[Aud
     return asked, []
 
 
-def _messages(
-    table: PooledTable, plan: Plan, progress: Progress | None
-) -> Sequence[SiloSketch | RoundMessage]:
-    if plan.privacy is not None and plan.privacy.secure:
-        return _rounds(table, plan, progress)
-    messages = []
-    for position, silo in enumerate(table.silos):
-        records = table.records(position)
-        effort = Effort(threads=None if records.rows > _LARGE else 1)
-        messages.append(release_records(records, plan=plan, silo=silo, effort=effort).sketch)
-        if progress is not None:
-            progress(position + 1, len(table.silos), "sketching")
-    return messages
+class _PooledSilos(LocalSilos):
+    """The silos of a table, which answer whatever the plan's mode asks of them."""
 
+    def __init__(self, table: PooledTable, plan: Plan, progress: Progress | None) -> None:
+        super().__init__(plan, [str(silo) for silo in table.silos], self._vector_of)
+        self._table, self._progress = table, progress
+        self._places = {str(silo): place for place, silo in enumerate(table.silos)}
 
-def _rounds(table: PooledTable, plan: Plan, progress: Progress | None) -> tuple[RoundMessage, ...]:
-    """All messages of a secure sum, in which the silos of the table take part."""
-    vectors = {}
-    for position, silo in enumerate(table.silos):
-        vectors[str(silo)] = silo_vector(plan, count_records(plan, table.records(position)))
-        if progress is not None:
-            progress(position + 1, len(table.silos), "masking")
-    return run_rounds(plan, vectors)
+    def ask(
+        self,
+        step: StepName,
+        read: Callable[[bytes], Any],
+        **request: Any,  # noqa: ANN401 -- as LocalSilos takes them
+    ) -> dict[str, Any]:
+        """Let every silo make a step."""
+        if step != "sketch":
+            return super().ask(step, read, **request)
+        found = {}
+        for silo in self._table.silos:
+            records = self._table.records(self._places[str(silo)])
+            options = ComputeOptions(threads=None if records.rows > _LARGE else 1)
+            found[silo] = mode_of(self.plan).release(records, silo, options).sketch
+            self._tell(str(silo), "sketching")
+        return found
+
+    def _vector_of(self, silo: str) -> npt.NDArray[np.int64]:
+        vector = SecureMode(self.plan).vector(self._table.records(self._places[silo]))
+        self._tell(silo, "masking")
+        return vector
+
+    def _tell(self, silo: str, doing: str) -> None:
+        if self._progress is not None:
+            self._progress(self._places[silo] + 1, len(self._places), doing)
 
 
 def _step_of(scores: FloatArray, score_range: tuple[float, float], levels: int) -> float | None:

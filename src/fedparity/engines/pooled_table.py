@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults
 from fedparity.tables.columns import Block, BoolArray, Column, Labels, Numbers
@@ -80,9 +80,6 @@ class _Picked:
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series."""
         return self.column.series(name).filter(self.keep)
-
-
-IntArray: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

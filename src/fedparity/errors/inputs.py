@@ -129,20 +129,9 @@ class MagnitudeError(InputError):
             fix="rescale the scores (for example to [0, 1]) before measuring.",
         )
 
-    @classmethod
-    def underflow(cls, what: str) -> MagnitudeError:
-        return cls(
-            f"{what} is not zero but too small for a 64-bit float.",
-            fix="rescale the scores (for example to [0, 1]) before measuring.",
-        )
-
 
 class OptionError(InputError):
     """An order, a number of levels, a trim or a name out of its range."""
-
-    @classmethod
-    def order(cls, order: object) -> OptionError:
-        return cls(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
 
     @classmethod
     def levels(cls, levels: object) -> OptionError:
@@ -180,34 +169,6 @@ class GroupError(InputError):
         return cls(
             f"a disparity compares two groups or more, but the data hold {names}.",
             fix="check the group column, or the filter applied before the audit.",
-        )
-
-    @classmethod
-    def missing_labels(cls, count: int, total: int) -> GroupError:
-        return cls(
-            f"every record needs a group, but {count} of {total} labels are missing.",
-            fix="give those records a label of their own, such as 'unknown', or drop them.",
-        )
-
-    @classmethod
-    def labels_needed(cls) -> GroupError:
-        return cls(
-            "raw scores were given without their groups.",
-            fix="pass sensitive_features=, one label per score, or a mapping of laws and weights.",
-        )
-
-    @classmethod
-    def weights_needed(cls) -> GroupError:
-        return cls(
-            "laws were given without the shares of their groups.",
-            fix="pass Weights as the second argument, for example Weights.from_counts(counts).",
-        )
-
-    @classmethod
-    def empty(cls, group: object) -> GroupError:
-        return cls(
-            f"group {group!r} has no record in any silo.",
-            fix="remove the group from the list, or check how its label is spelled in the data.",
         )
 
 
@@ -264,33 +225,6 @@ class FederationError(InputError):
     @classmethod
     def empty(cls) -> FederationError:
         return cls("the federation holds no cell.", fix="give at least one silo with two groups.")
-
-    @classmethod
-    def mixed_kinds(cls, kinds: Collection[str]) -> FederationError:
-        return cls(
-            f"all cells must hold the same kind of sketch, but they hold {listed(kinds)}.",
-            fix="ask every silo for the same kind, the one its plan names.",
-        )
-
-    @classmethod
-    def unknown_group(
-        cls, group: object, silo: object, groups: Collection[object]
-    ) -> FederationError:
-        return cls(
-            f"silo {silo!r} sent group {group!r}, which is not among {listed(groups)}.",
-            fix="add the group to the list, or map the silo's label to one of it.",
-        )
-
-    @classmethod
-    def duplicate_groups(cls, groups: Collection[object]) -> FederationError:
-        return cls(f"a group is listed twice among {listed(groups)}.", fix="list each group once.")
-
-    @classmethod
-    def unknown_silo(cls, silo: object, silos: Collection[object]) -> FederationError:
-        return cls(
-            f"silo {silo!r} is not in this federation.",
-            fix=f"name one of its {len(silos)} silos: {listed(silos)}.",
-        )
 
 
 class RecordsError(InputError):

@@ -1,1 +1,1 @@
-"""From the cells of many silos to the mixtures, centres and estimates of the whole."""
+"""From the cells of many silos to the mixtures, centers and estimates of the whole."""

@@ -10,10 +10,13 @@ import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixture_table, observed_weights
+from fedparity.functionals.curves import counterfactuals, shapley
 from fedparity.functionals.disparity import spread
 from fedparity.laws.labels import Group, Silo
 
-__all__ = ["Attribution", "attribute", "local_parity_weights", "no_selection_weights"]
+__all__ = ["Attribution", "attribute", "counterfactual_weights"]
+
+_TINY = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +71,12 @@ def attribute(federation: Federation, method: Method | None = None) -> Attributi
         return spread(mixture_table(federation, weights, method), federation.shares, method.order)
 
     observed = measured(observed_weights(federation))
-    without_selection = measured(no_selection_weights(federation, federation.counts))
-    local_parity = measured(local_parity_weights(federation, federation.counts))
+    without_selection, local_parity = map(measured, counterfactual_weights(federation))
+    selection, within = shapley(observed, without_selection, local_parity)
     silo, group = np.nonzero(federation.count_table == 0)
     return Attribution(
-        selection=(observed - without_selection + local_parity) / 2,
-        within=(observed - local_parity + without_selection) / 2,
+        selection=selection,
+        within=within,
         disparity=observed,
         without_selection=without_selection,
         with_local_parity=local_parity,
@@ -83,27 +86,22 @@ def attribute(federation: Federation, method: Method | None = None) -> Attributi
     )
 
 
-def no_selection_weights(federation: Federation, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    r"""Weights of the cells when every group is spread over the silos by :math:`\beta_j`.
+def counterfactual_weights(
+    federation: Federation,
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:
+    r"""Return the weight of each cell in the law of each group: no selection, and local parity.
 
-    The cell (j, s) counts by all records of silo j in the law of group s. Where it does not
-    exist, the cells of the silo count by their own records: its pooled law.
+    Without selection the cell (j, s) counts by all records of silo j in the law of group s. Where
+    it does not exist, the cells of the silo count by their own records: its pooled law. With local
+    parity every group has its silo's pooled law :math:`\nu_j`.
     """
-    table = federation.tabulate(counts)
-    cells = np.arange(counts.size)
-    weights = np.zeros((len(federation.groups), cells.size), counts.dtype)
-    weights[federation.group_of, cells] = table.sum(axis=1)[federation.silo_of]
-    lacking = (table == 0).T[:, federation.silo_of]
-    np.copyto(weights, counts, where=lacking)
-    return weights
-
-
-def local_parity_weights(
-    federation: Federation, counts: npt.NDArray[Any]
-) -> npt.NDArray[np.float64]:
-    r"""Weights of the cells when every group has its silo's pooled law :math:`\nu_j`."""
-    table = federation.tabulate(counts)
-    in_silo = counts / np.maximum(table.sum(axis=1), 1e-300)[federation.silo_of]
-    selection = (table / np.maximum(table.sum(axis=0), 1e-300)).T
-    weights: npt.NDArray[np.float64] = selection[:, federation.silo_of] * in_silo
-    return weights
+    counts, table = federation.counts, federation.count_table
+    changed = counterfactuals(table)
+    no_selection = np.zeros((len(federation.groups), counts.size), counts.dtype)
+    no_selection[federation.group_of, np.arange(counts.size)] = table.sum(axis=1)[
+        federation.silo_of
+    ]
+    np.copyto(no_selection, counts, where=changed.lacking.T[:, federation.silo_of])
+    selection = (table / np.maximum(table.sum(axis=0), _TINY)).T
+    in_silo = changed.share[federation.silo_of, federation.group_of]
+    return no_selection, selection[:, federation.silo_of] * in_silo

@@ -17,7 +17,7 @@ from fedparity.federated.mixtures import (
     observed_weights,
     read_cells,
 )
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import terms
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.sketches.grids import midpoints
@@ -29,15 +29,15 @@ __all__ = ["Decomposition", "TriangleTerms", "decompose"]
 class Decomposition:
     r"""The terms of :math:`G_2 = V_{mix} + V_{bar} + R` (paper, `thm:anova`).
 
-    They cannot see which silo is which across groups: relabelling the silos of one group
+    They cannot see which silo is which across groups: relabeling the silos of one group
     leaves all three unchanged. So they do not tell selection from disparity inside silos;
     :func:`fedparity.theory.attribute` does.
     """
 
     v_mix: float
-    """Mixture discrepancy: how far each group's mixture is from its transport centre."""
+    """Mixture discrepancy: how far each group's mixture is from its transport center."""
     v_bar: float
-    """Disparity of the transport centres, around the barycentre of the mixtures."""
+    """Disparity of the transport centers, around the barycenter of the mixtures."""
     remainder: float
     """Interaction R of the two; it may be negative."""
 
@@ -86,7 +86,7 @@ class TriangleTerms:
 def decompose(
     federation: Federation, method: Method | None = None
 ) -> Decomposition | TriangleTerms:
-    r"""Return the terms of the global disparity: mixture discrepancy, centres, interaction.
+    r"""Return the terms of the global disparity: mixture discrepancy, centers, interaction.
 
     .. math::
 
@@ -106,31 +106,22 @@ def decompose(
     (1.25, 3.25, -2.0, 2.5)
     """
     method = method or Method()
-    widths, mixed, central = _aligned(federation, method)
-    shares = federation.shares[:, None]
-    whole = center(mixed, federation.shares, method.order)
-    mixing, centering = mixed - central, central - whole
-    if method.order == 1:
-        return TriangleTerms(
-            v_mix=float(np.sum(shares * widths * np.abs(mixing))),
-            v_bar=float(np.sum(shares * widths * np.abs(centering))),
-        )
-    return Decomposition(
-        v_mix=float(np.sum(shares * widths * mixing**2)),
-        v_bar=float(np.sum(shares * widths * centering**2)),
-        remainder=2 * float(np.sum(shares * widths * mixing * centering)),
-    )
+    found = terms(*_aligned(federation, method), federation.shares, method.order)
+    v_mix, v_bar = float(found.v_mix), float(found.v_bar)
+    if found.remainder is None:
+        return TriangleTerms(v_mix=v_mix, v_bar=v_bar)
+    return Decomposition(v_mix=v_mix, v_bar=v_bar, remainder=float(found.remainder))
 
 
-def _aligned(federation: Federation, method: Method) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Widths, and the quantiles of mixtures and of centres (one row per group) on them."""
+def _aligned(federation: Federation, method: Method) -> tuple[QuantileTable, FloatArray]:
+    """The quantiles of mixtures, and those of centers on the same intervals: one row per group."""
     if method.estimator == "grid":
         levels = grid_levels(federation, method)
         table = mixture_table(federation, observed_weights(federation), method)
         grid = midpoints(levels, trim=method.trim)
-        return table.widths, table.values, center_values(federation, grid, method.order)
+        return table, center_values(federation, grid, method.order)
     cells = read_cells(federation, method)
     laws = [*mixtures(cells).values(), *centers(cells, order=method.order).values()]
-    refined: QuantileTable = common_refinement(laws, trim=method.trim)
-    mixed, central = np.split(refined.values, 2)
-    return refined.widths, mixed, central
+    widths, values = common_refinement(laws, trim=method.trim)
+    mixed, central = np.split(values, 2)
+    return QuantileTable(widths, mixed), central

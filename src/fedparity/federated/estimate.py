@@ -17,16 +17,14 @@ from fedparity.federated.mixtures import (
     read_cells,
 )
 from fedparity.federated.pool import unit_masses
-from fedparity.functionals.barycenter import center
 from fedparity.functionals.cramer import cramer
+from fedparity.functionals.curves import center, heterogeneities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.order import check_order, weighted_sum
+from fedparity.functionals.order import check_order
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable
 
 __all__ = [
     "Estimate",
@@ -40,6 +38,10 @@ __all__ = [
     "pairs",
     "step_ends",
 ]
+
+_COLUMNS = 1024
+_ROUNDING = 1e-12
+"""Levels computed with a trim miss the end of a step by rounding; none is this near otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,7 @@ def estimate(federation: Federation, method: Method | None = None) -> Estimate:
 
     With ``Method(estimator="grid")``, the default, this is the paper's Algorithm 1: mix the
     step cdfs of the silos in each group, invert the mixtures at the k midpoints, and measure
-    how far they are from their barycentre. ``"exact"`` integrates between the same mixtures.
+    how far they are from their barycenter. ``"exact"`` integrates between the same mixtures.
 
     Examples
     --------
@@ -87,10 +89,9 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
     Block by block, as differences of cdfs: a running sum of squares would lose half the digits.
     """
     masses = unit_masses(observed_weights(federation), federation.units, 1)
-    shares = federation.shares[:, None]
     value = 0.0
-    for widths, cdfs in federation.pool.cdfs(masses):
-        value += weighted_sum(around_mean(cdfs, shares, order), widths)
+    for table in federation.pool.cdfs(masses):
+        value += float(heterogeneities(table, federation.shares, order))
     return value
 
 
@@ -109,11 +110,11 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
     """Return the distances between every two groups, in their order."""
     method = method or Method()
     laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
-    widths, values = mixture_table(federation, observed_weights(federation), method)
+    table = mixture_table(federation, observed_weights(federation), method)
     return tuple(
         Pair(
             groups=(federation.groups[i], federation.groups[j]),
-            wasserstein=distance_in_table(QuantileTable(widths, values[[i, j]]), method.order),
+            wasserstein=distance_in_table(table, method.order, (i, j)),
             cramer=cramer(laws[i], laws[j], order=method.order),
             mean_gap=laws[i].mean - laws[j].mean,
         )
@@ -121,13 +122,8 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
     )
 
 
-_COLUMNS = 1024
-_ROUNDING = 1e-12
-"""Levels computed with a trim miss the end of a step by rounding; none is this near otherwise."""
-
-
 def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
-    r"""Return the transport centre :math:`\nu_s^*` of each group across silos.
+    r"""Return the transport center :math:`\nu_s^*` of each group across silos.
 
     For ``order=2`` its quantile function is the mean :math:`\sum_j \pi_{j|s} Q_{j,s}(u)`, for
     ``order=1`` the lower weighted median (paper, `eq:nu-s-star`). It is not the mixture:
@@ -144,7 +140,7 @@ def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
 
 
 def center_values(federation: Federation, levels: FloatArray, order: int) -> FloatArray:
-    """Return the quantiles of each group's centre (rows) at ``levels`` (columns)."""
+    """Return the quantiles of each group's center (rows) at ``levels`` (columns)."""
     values = np.empty((len(federation.groups), levels.size))
     for group in range(len(federation.groups)):
         cells = np.flatnonzero(federation.group_of == group)

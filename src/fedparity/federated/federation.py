@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import FederationError, GroupError, ScoreError
+from fedparity.errors.base import listed
 from fedparity.federated.pool import Pool
 from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, spread_counts
 from fedparity.functionals.group_laws import encode
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
+from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
@@ -25,7 +26,6 @@ __all__ = ["Federation"]
 _ATOMS = 256
 """Bins into which the continuous law of a cell is cut, at least."""
 _MOST_ATOMS = 500_000_000
-IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -117,7 +117,10 @@ class Federation:
         )
         kinds = canonical_order({cell.kind for cell in cells.values()})
         if len(kinds) > 1:
-            raise FederationError.mixed_kinds(kinds)
+            raise FederationError(
+                f"all cells must hold the same kind of sketch, but they hold {listed(kinds)}.",
+                fix="ask every silo for the same kind, the one its plan names.",
+            )
         return cls(
             groups=labels,
             silos=silos,
@@ -202,7 +205,11 @@ class Federation:
         present = set(np.unique(self.group_of).tolist())
         for position, group in enumerate(self.groups):
             if position not in present:
-                raise GroupError.empty(group)
+                raise GroupError(
+                    f"group {group!r} has no record in any silo.",
+                    fix="remove the group from the list, or check how its label is spelled in the "
+                    "data.",
+                )
 
     @cached_property
     def cells(self) -> dict[tuple[Silo, Group], Cell]:
@@ -257,9 +264,9 @@ class Federation:
     def reconstructed(self) -> Federation:
         """The same cells with the laws that their numbers most likely stand for.
 
-        Bin means get continuous laws, cut into narrow bins, see
-        :mod:`fedparity.federated.reconstruction`; merged counts are spread over the scores at which
-        they may be, see :mod:`fedparity.federated.reconstruction`; all others stay as they are.
+        Bin means get continuous laws, cut into narrow bins, and merged counts are spread over the
+        scores at which they may be (:mod:`fedparity.federated.reconstruction`); all others stay as
+        they are.
         """
         if self.kind == "counts" and self.value_errors.any():
             return self._spread
@@ -331,7 +338,7 @@ class Federation:
     @cached_property
     def pool(self) -> Pool:
         """The values of all cells, sorted once for every estimate that reads them."""
-        return Pool.of(self.values, self.levels, self.parts)
+        return Pool.from_values(self.values, self.levels, self.parts)
 
     def without(self, silo: Silo) -> Federation:
         """Return the federation of the other silos.
@@ -344,7 +351,10 @@ class Federation:
             If fewer than two groups remain.
         """
         if silo not in self.silos:
-            raise FederationError.unknown_silo(silo, self.silos)
+            raise FederationError(
+                f"silo {silo!r} is not in this federation.",
+                fix=f"name one of its {len(self.silos)} silos: {listed(self.silos)}.",
+            )
         return self.only(each for each in self.silos if each != silo)
 
     def only(self, silos: Iterable[Silo]) -> Federation:
@@ -385,8 +395,13 @@ def _checked_groups(
     groups: Sequence[Group], cells: Mapping[tuple[Silo, Group], Cell]
 ) -> tuple[Group, ...]:
     if len(set(groups)) != len(groups):
-        raise FederationError.duplicate_groups(groups)
+        raise FederationError(
+            f"a group is listed twice among {listed(groups)}.", fix="list each group once."
+        )
     for silo, group in cells:
         if group not in groups:
-            raise FederationError.unknown_group(group, silo, groups)
+            raise FederationError(
+                f"silo {silo!r} sent group {group!r}, which is not among {listed(groups)}.",
+                fix="add the group to the list, or map the silo's label to one of it.",
+            )
     return tuple(groups)

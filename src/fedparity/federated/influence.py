@@ -18,10 +18,11 @@ from fedparity.federated.mixtures import (
     read_cells,
 )
 from fedparity.federated.pool import Pool, unit_masses
+from fedparity.functionals.curves import disparities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_center
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Silo
+from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
 
 __all__ = ["SiloInfluence", "influences"]
@@ -122,8 +123,7 @@ def _on_grid(federation: Federation, method: Method) -> FloatArray:
         part = slice(start, start + _SILOS_AT_ONCE)
         silos = np.arange(without.size)[part]
         values = np.stack([reader.quantiles(silos) for reader in readers], axis=1)
-        spread_out = around_center(values, shares[part, :, None], method.order)
-        without[part] = (spread_out * widths).sum(axis=1)
+        without[part] = disparities(QuantileTable(widths, values), shares[part], method.order)
     without[remain < 2] = np.nan
     return without
 
@@ -151,11 +151,11 @@ class _LeaveOneOut:
         members = np.flatnonzero(federation.group_of == group)  # consecutive cells
         first, last = int(members[0]), int(members[-1])
         pool: Pool = federation.pool
-        held = np.flatnonzero((pool.cells >= first) & (pool.cells <= last))
+        own_atoms = np.flatnonzero((pool.cells >= first) & (pool.cells <= last))
         self.member_of = np.full(len(federation.silos), -1)
         self.member_of[federation.silo_of[members]] = np.arange(members.size)
-        self.atoms = pool.atoms[held]
-        self.members = pool.cells[held].astype(np.int64) - first
+        self.atoms = pool.atoms[own_atoms]
+        self.members = pool.cells[own_atoms].astype(np.int64) - first
         self.atom_mass = masses[members]
         self.sizes = federation.levels[members]
         self.starts = np.cumsum(self.sizes) - self.sizes
@@ -163,21 +163,21 @@ class _LeaveOneOut:
         self.levels, self.trim = levels, trim
         # Key of an atom: its cell, then its rank in the group. Counting the atoms of a cell up
         # to a rank is then one binary search, for any number of cells at once.
-        rank = np.empty(held.size, dtype=np.int64)
-        rank[pool.order[held] - federation.offsets[first]] = np.arange(held.size)
-        self.keys = np.repeat(np.arange(members.size), self.sizes) * held.size + rank
+        rank = np.empty(own_atoms.size, dtype=np.int64)
+        rank[pool.order[own_atoms] - federation.offsets[first]] = np.arange(own_atoms.size)
+        self.keys = np.repeat(np.arange(members.size), self.sizes) * own_atoms.size + rank
         self.keys.sort(kind="stable")  # out of order only where a cell repeats a value
         largest = (self.atom_mass * self.sizes).max()
         least_left = np.maximum(self.running[-1:] - largest, 0)
         self.certainly_passed = self._certainly_passed(self._targets(least_left)[:, 0])
 
-    def quantiles(self, silos: npt.NDArray[np.int64]) -> FloatArray:
+    def quantiles(self, silos: IntArray) -> FloatArray:
         """Return the quantiles without each of ``silos`` (rows) on the grid (columns)."""
         member = self.member_of[silos]
         present = member >= 0
         own_mass = np.where(present, self.atom_mass[member], 0)
         rest = np.maximum(self.running[-1] - own_mass * self.sizes[member], 0)
-        targets = self._targets(rest)  # levels by silos: neighbours are reached close together
+        targets = self._targets(rest)  # levels by silos: neighbors are reached close together
         passed = np.where(present, self.certainly_passed[:, member], 0)
         positions = self._reach(targets + own_mass * passed)
         following = self.starts[member] + passed
@@ -203,10 +203,10 @@ class _LeaveOneOut:
         targets: FloatArray = grid * rest - rounding * float(self.running[-1])
         return targets
 
-    def _reach(self, mass: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _reach(self, mass: npt.NDArray[Any]) -> IntArray:
         return np.searchsorted(self.running, mass, side="left")
 
-    def _certainly_passed(self, targets: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def _certainly_passed(self, targets: npt.NDArray[Any]) -> IntArray:
         """How many atoms each cell (columns) has up to the lowest answer at each level (rows)."""
         lowest = self._reach(targets)
         reached_by = np.searchsorted(lowest, np.arange(self.atoms.size), side="left")
@@ -214,9 +214,7 @@ class _LeaveOneOut:
         counted = np.bincount(reached_by * cells + self.members, minlength=self.levels * cells)
         return np.cumsum(counted[: self.levels * cells].reshape(self.levels, cells), axis=0)
 
-    def _passed(
-        self, member: npt.NDArray[np.int64], position: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.int64]:
+    def _passed(self, member: IntArray, position: IntArray) -> IntArray:
         """How many atoms of a cell lie at or before ``position`` in the group."""
         found = np.searchsorted(self.keys, member * self.atoms.size + position, side="right")
         return found - self.starts[member]

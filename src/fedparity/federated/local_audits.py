@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.estimate import all_step_ends, cell_quantiles
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, grid_levels, grid_widths, read_cells
-from fedparity.functionals.dispersion import around_center, around_mean
-from fedparity.functionals.order import power
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import around_mean, disparities, pair_powers
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
 
 __all__ = ["LocalAudit", "local_audits"]
@@ -56,9 +54,9 @@ def local_audits(federation: Federation, method: Method | None = None) -> tuple[
     federation = read_cells(federation, method)
     disparity = np.zeros(len(federation.silos))
     distance = np.zeros(len(federation.silos))
-    for table in _silo_tables(federation, method):
-        disparity[table.silos] = _spread(table, method.order)
-        distance[table.silos] = _largest_distance(table, method.order)
+    for read in _silo_tables(federation, method):
+        disparity[read.silos] = disparities(read.table, read.shares, method.order)
+        distance[read.silos] = _largest_distance(read, method.order)
     heterogeneity = _heterogeneity(federation, method.order)
     mean_gap = _largest_mean_gap(federation)
     counts = federation.count_table.tolist()
@@ -99,11 +97,10 @@ def _audit(
 class _SiloTables(NamedTuple):
     """Quantile functions of all groups in several silos, on the same intervals of levels."""
 
-    silos: npt.NDArray[np.int64]
+    silos: IntArray
     shares: FloatArray
     """Share of each group (columns) in each silo (rows), zero where it lacks the group."""
-    widths: FloatArray
-    values: FloatArray
+    table: QuantileTable
     """Silos by groups by intervals; zero where the silo lacks the group."""
 
 
@@ -125,9 +122,7 @@ def _silo_tables(federation: Federation, method: Method) -> Iterator[_SiloTables
         yield _table(federation, silos, ends, widths)
 
 
-def _read_alike(
-    federation: Federation, everyone: npt.NDArray[np.int64]
-) -> Iterator[npt.NDArray[np.int64]]:
+def _read_alike(federation: Federation, everyone: IntArray) -> Iterator[IntArray]:
     """Yield silos whose cells have steps of the same lengths; counts are seldom alike."""
     if federation.kind == "counts":
         yield from everyone[:, None]
@@ -140,7 +135,7 @@ def _read_alike(
 
 def _table(
     federation: Federation,
-    silos: npt.NDArray[np.int64],
+    silos: IntArray,
     levels: FloatArray,
     widths: FloatArray,
 ) -> _SiloTables:
@@ -152,22 +147,17 @@ def _table(
         federation, cells, levels
     )
     counts = federation.count_table[silos]
-    return _SiloTables(silos, counts / counts.sum(axis=1, keepdims=True), widths, values)
+    return _SiloTables(
+        silos, counts / counts.sum(axis=1, keepdims=True), QuantileTable(widths, values)
+    )
 
 
-def _spread(table: _SiloTables, order: int) -> FloatArray:
-    spread = around_center(table.values, table.shares[:, :, None], order)
-    total: FloatArray = np.sum(spread * table.widths, axis=1)
-    return total
-
-
-def _largest_distance(table: _SiloTables, order: int) -> FloatArray:
-    largest = np.zeros(table.silos.size)
-    for i, j in combinations(range(table.shares.shape[1]), 2):
-        both = (table.shares[:, i] > 0) & (table.shares[:, j] > 0)
-        gaps = table.values[:, i] - table.values[:, j]
-        total = (power(gaps, order) * table.widths).sum(axis=1)
-        np.maximum(largest, total, out=largest, where=both)
+def _largest_distance(read: _SiloTables, order: int) -> FloatArray:
+    """The largest distance between two groups that a silo has."""
+    present = read.shares > 0
+    first, second = np.triu_indices(present.shape[1], 1)
+    both = present[:, first] & present[:, second]
+    largest: FloatArray = np.max(pair_powers(read.table, order), axis=1, where=both, initial=0.0)
     return largest if order == 1 else np.sqrt(largest)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.functionals.cramer import CDFTable
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import CDFTable
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.law import Law
 from fedparity.laws.sorting import sort_order
 from fedparity.sketches.grids import midpoints, ranks
@@ -33,15 +33,13 @@ class Pool:
 
     atoms: FloatArray
     cells: npt.NDArray[np.int32]
-    order: npt.NDArray[np.int64]
+    order: IntArray
     """Where each atom lies among the values before sorting."""
     parts: npt.NDArray[Any] | None
     """How many units of its cell's mass each atom has; one each if None."""
 
     @classmethod
-    def of(
-        cls, values: FloatArray, levels: npt.NDArray[np.int64], parts: npt.NDArray[Any]
-    ) -> Pool:
+    def from_values(cls, values: FloatArray, levels: IntArray, parts: npt.NDArray[Any]) -> Pool:
         """Return the pool of cells whose ``levels`` values lie one after the other."""
         order = sort_order(values)
         owner = np.repeat(np.arange(levels.size, dtype=np.int32), levels)
@@ -68,8 +66,8 @@ class Pool:
     def law(self, masses: npt.NDArray[Any]) -> Law:
         """Return the mixture itself."""
         weights = self.spread(masses)
-        held = weights > 0
-        return Law.from_sorted(self.atoms[held], weights[held])
+        positive = weights > 0
+        return Law.from_sorted(self.atoms[positive], weights[positive])
 
     def cdfs(self, masses: npt.NDArray[Any]) -> Iterator[CDFTable]:
         """Yield the cdfs of several mixtures (rows of ``masses``), block by block of atoms."""
@@ -113,9 +111,7 @@ def unit_masses(
     return masses
 
 
-def level_positions(
-    running: npt.NDArray[Any], levels: int, trim: float = 0.0
-) -> npt.NDArray[np.int64]:
+def level_positions(running: npt.NDArray[Any], levels: int, trim: float = 0.0) -> IntArray:
     r"""Return where a running mass first reaches each level of the midpoint grid.
 
     Whole numbers are compared as whole numbers, :math:`2k \cdot cum \ge (2\ell - 1) \cdot T`.

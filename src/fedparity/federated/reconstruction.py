@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 
 __all__ = [
     "BinCuts",
@@ -39,7 +38,6 @@ _HIGHEST = 1e6
 """A rise is no more times as high as its foot is far from the mean: its corner would be the end."""
 _NEAREST = 0.2
 """An outer bin begins no nearer to either mean than this part of the way between them."""
-IntArray = npt.NDArray[np.int64]
 
 
 class CellLayout(NamedTuple):

@@ -1,1 +1,1 @@
-"""Distances, barycentres and disparities: one symbol of the paper per file."""
+"""Distances, barycenters and disparities: one symbol of the paper per file."""

@@ -1,26 +1,23 @@
-"""Barycentre of laws on the line for the Wasserstein distance."""
+"""Barycenter of laws on the line for the Wasserstein distance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from fedparity.functionals.dispersion import lower_weighted_median
+from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 from fedparity.laws.weights import Weights
 
-__all__ = ["barycenter", "center"]
+__all__ = ["barycenter"]
 
 
 def barycenter(laws: Mapping[Group, Law], weights: Weights, *, order: int = 2) -> Law:
     r"""Return the law nearest to all ``laws`` on average, in :math:`W_p^p`.
 
-    On the line the minimiser is explicit, level by level (paper, `eq:wass-barycenter-quantile`
+    On the line the minimizer is explicit, level by level (paper, `eq:wass-barycenter-quantile`
     and `eq:bar-quantile-pointwise`): for ``order=2`` its quantile function is the mean
 
     .. math:: Q_{\nu^*}(u) = \sum_s \alpha_s Q_s(u),
@@ -43,15 +40,3 @@ def barycenter(laws: Mapping[Group, Law], weights: Weights, *, order: int = 2) -
     shares = weights.aligned(laws)
     widths, values = common_refinement(list(laws.values()))
     return Law(atoms=center(values, shares, order), masses=widths)
-
-
-def center(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
-    """Return the pointwise centre of the rows of ``values``: mean (p = 2) or median (p = 1).
-
-    The mean is summed in one order at every level, so that the mean of non-decreasing rows
-    does not decrease in floating point.
-    """
-    if order == 1:
-        return lower_weighted_median(values, shares[:, None])
-    mean: FloatArray = np.average(values, axis=0, weights=shares)
-    return mean

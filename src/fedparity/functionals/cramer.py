@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.functionals.order import check_order, checked_power, power, weighted_sum
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import CDFTable, integral
+from fedparity.functionals.order import check_order, checked_power, power
 from fedparity.laws.law import Law
 
-__all__ = ["CDFTable", "cdf_table", "cramer", "cramer_power"]
-
-
-class CDFTable(NamedTuple):
-    """Cdfs read on consecutive intervals of scores, on which they are constant."""
-
-    widths: FloatArray
-    """Length of each interval between two consecutive atoms of any of the laws."""
-    values: FloatArray
-    """One row per law, one column per interval."""
+__all__ = ["cdf_table", "cramer", "cramer_power"]
 
 
 def cdf_table(laws: Sequence[Law]) -> CDFTable:
@@ -52,7 +42,7 @@ def cramer_power(mu: Law, nu: Law, *, order: int = 2) -> float:
     """
     check_order(order)
     widths, values = cdf_table([mu, nu])
-    value = weighted_sum(power(values[0] - values[1], order), widths)
+    value = float(integral(power(values[0] - values[1], order), widths))
     return checked_power(value, values, widths, f"the Cramér distance to the power {order}")
 
 

@@ -7,9 +7,9 @@ from typing import overload
 
 import numpy.typing as npt
 
-from fedparity.functionals.dispersion import around_center
+from fedparity.functionals.curves import checked, disparities
 from fedparity.functionals.group_laws import laws_and_weights
-from fedparity.functionals.order import check_order, checked_power, weighted_sum
+from fedparity.functionals.order import check_order
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
@@ -58,7 +58,7 @@ def disparity(
 
     .. math:: U_p = \sum_s \alpha_s W_p(\nu_s, \nu^*)^p
 
-    with :math:`\nu^*` their Wasserstein barycentre (paper, `def:Up`). Zero means demographic
+    with :math:`\nu^*` their Wasserstein barycenter (paper, `def:Up`). Zero means demographic
     parity: every group has the same score law. For two groups and ``order=2`` it is
     :math:`\alpha_0 \alpha_1 W_2^2`. The unit is that of the scores to the power p.
 
@@ -99,8 +99,4 @@ def disparity(
 
 def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
     r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` for quantile functions in a table."""
-    widths, values = table
-    if not shares.all():  # a group without share plays no part, not even in rounding
-        values, shares = values[shares > 0], shares[shares > 0]
-    value = weighted_sum(around_center(values, shares[:, None], order), widths)
-    return checked_power(value, values, widths, "the disparity")
+    return checked(disparities, table, shares, order, "the disparity")

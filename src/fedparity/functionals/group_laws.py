@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.errors import GroupError, GroupMismatchError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores
+from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
@@ -23,14 +22,20 @@ def laws_and_weights(
     """Read the three ways of calling a metric: laws and weights, scores, or Fairlearn's."""
     if isinstance(first, Mapping) and all(isinstance(law, Law) for law in first.values()):
         if not isinstance(second, Weights):
-            raise GroupError.weights_needed()
+            raise GroupError(
+                "laws were given without the shares of their groups.",
+                fix="pass Weights as the second argument, for example Weights.from_counts(counts).",
+            )
         if len(first) < 2:
             raise GroupError.too_few(list(first))
         if first.keys() != second.keys():
             raise GroupMismatchError.between(first, second)
         return first, second
     if sensitive_features is None:
-        raise GroupError.labels_needed()
+        raise GroupError(
+            "raw scores were given without their groups.",
+            fix="pass sensitive_features=, one label per score, or a mapping of laws and weights.",
+        )
     return _from_records(first if second is None else second, sensitive_features, sample_weight)
 
 
@@ -65,7 +70,7 @@ def _check_length(what: str, length: int, scores: FloatArray) -> None:
         raise ScoreError.lengths_differ(what, length, "scores", scores.size)
 
 
-def encode(labels: object) -> tuple[tuple[Group, ...], npt.NDArray[np.int64]]:
+def encode(labels: object) -> tuple[tuple[Group, ...], IntArray]:
     """Return the distinct labels in canonical order, and the position of each record's label.
 
     ``labels`` is a sequence, array or Series of labels, or a frame, mapping or two-dimensional
@@ -127,11 +132,14 @@ def _columns(labels: object) -> object:
     return labels
 
 
-def _refuse_missing(seen: Mapping[Group, int], codes: npt.NDArray[np.int64]) -> None:
+def _refuse_missing(seen: Mapping[Group, int], codes: IntArray) -> None:
     missing = [code for label, code in seen.items() if _is_missing(label)]
     if missing:
         count = int(np.count_nonzero(np.isin(codes, missing)))
-        raise GroupError.missing_labels(count, codes.size)
+        raise GroupError(
+            f"every record needs a group, but {count} of {codes.size} labels are missing.",
+            fix="give those records a label of their own, such as 'unknown', or drop them.",
+        )
 
 
 def _is_missing(label: object) -> bool:

@@ -7,16 +7,15 @@ from typing import overload
 
 import numpy.typing as npt
 
-from fedparity.functionals.cramer import CDFTable, cdf_table
-from fedparity.functionals.dispersion import around_mean
+from fedparity.functionals.cramer import cdf_table
+from fedparity.functionals.curves import checked, heterogeneities
 from fedparity.functionals.group_laws import laws_and_weights
-from fedparity.functionals.order import check_order, checked_power, weighted_sum
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.order import check_order
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
 
-__all__ = ["cdf_spread", "heterogeneity"]
+__all__ = ["heterogeneity"]
 
 
 @overload
@@ -67,13 +66,5 @@ def heterogeneity(
     """
     check_order(order)
     laws, weights = laws_and_weights(first, second, sensitive_features, sample_weight)
-    return cdf_spread(cdf_table(list(laws.values())), weights.aligned(laws), order)
-
-
-def cdf_spread(table: CDFTable, shares: FloatArray, order: int) -> float:
-    r"""Return :math:`\sum_s \alpha_s \int |F_s - F^\times|^p` for cdfs in a table."""
-    widths, values = table
-    if not shares.all():  # a group without share plays no part, not even in rounding
-        values, shares = values[shares > 0], shares[shares > 0]
-    value = weighted_sum(around_mean(values, shares[:, None], order), widths)
-    return checked_power(value, values, widths, "the heterogeneity")
+    table = cdf_table(list(laws.values()))
+    return checked(heterogeneities, table, weights.aligned(laws), order, "the heterogeneity")

@@ -9,7 +9,7 @@ import numpy as np
 from fedparity.errors import MagnitudeError, OptionError
 from fedparity.laws.arrays import FloatArray
 
-__all__ = ["Order", "check_order", "checked_power", "power", "weighted_sum"]
+__all__ = ["Order", "check_order", "checked_power", "power"]
 
 Order: TypeAlias = Literal[1, 2]
 """The order p: 1 or 2."""
@@ -21,20 +21,12 @@ _SMALLEST = 1e-290
 def check_order(order: int) -> None:
     """Raise unless ``order`` is 1 or 2."""
     if isinstance(order, bool) or order not in (1, 2):
-        raise OptionError.order(order)
+        raise OptionError(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
 
 
 def power(differences: FloatArray, order: int, *, out: FloatArray | None = None) -> FloatArray:
     r"""Return :math:`|x|^p` elementwise, written into ``out`` if given."""
     return (np.abs if order == 1 else np.square)(differences, out=out)
-
-
-def weighted_sum(values: FloatArray, weights: FloatArray) -> float:
-    """Return the sum of ``values`` times ``weights``, in NumPy's own order on any machine.
-
-    ``values`` are overwritten. A BLAS product would sum in an order of its own.
-    """
-    return float(np.sum(np.multiply(values, weights, out=values)))
 
 
 def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str) -> float:
@@ -48,5 +40,8 @@ def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str)
         If it underflowed although the rows differ on a width that is not zero.
     """
     if value < _SMALLEST and (rows[:, widths > 0] != rows[:1, widths > 0]).any():
-        raise MagnitudeError.underflow(what)
+        raise MagnitudeError(
+            f"{what} is not zero but too small for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
     return value

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from fedparity.functionals.order import check_order, checked_power, power, weighted_sum
+from fedparity.functionals.curves import integral
+from fedparity.functionals.order import check_order, checked_power, power
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import QuantileTable, common_refinement
@@ -73,14 +74,14 @@ def wasserstein(mu: object, nu: object, *, order: int = 2, trim: float = 0.0) ->
     return distance_in_table(common_refinement(laws, trim=trim), order)
 
 
-def distance_in_table(table: QuantileTable, order: int) -> float:
-    """Return the distance between the two rows of ``table``, scaled so as not to underflow."""
+def distance_in_table(table: QuantileTable, order: int, rows: tuple[int, int] = (0, 1)) -> float:
+    """Return the distance between two rows of ``table``, scaled so as not to underflow."""
     widths, values = table
-    gaps = np.where(widths > 0, values[0] - values[1], 0.0)
+    gaps = np.where(widths > 0, values[rows[0]] - values[rows[1]], 0.0)
     largest = max(float(gaps.max()), -float(gaps.min()))
     if largest == 0.0:
         return 0.0
-    total = weighted_sum(power(gaps / largest, order), widths)
+    total = float(integral(power(gaps / largest, order), widths))
     return largest * (total if order == 1 else math.sqrt(total))
 
 
@@ -96,7 +97,7 @@ def _power_between(laws: list[Law], order: int, trim: float) -> float:
     for start in range(0, widths.size, _BLOCK):
         part = slice(start, start + _BLOCK)
         gaps = first[part] - second[part]
-        total += weighted_sum(power(gaps, order, out=gaps), widths[part])
+        total += float(integral(power(gaps, order, out=gaps), widths[part]))
     return total
 
 

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from fedparity.errors import MagnitudeError, MassError, ScoreError
 
-__all__ = ["FloatArray", "as_masses", "as_scores", "check_magnitude"]
+__all__ = ["FloatArray", "IntArray", "as_masses", "as_scores", "check_magnitude"]
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 _LARGEST_SCORE = 1e140
 _LARGEST_TOTAL = 2**62

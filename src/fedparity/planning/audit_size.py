@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fedparity.federated.mixtures import Estimator
+from fedparity.laws.progress import Progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
-    Progress,
     Scenario,
     Shape,
     Steps,

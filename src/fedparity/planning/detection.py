@@ -11,8 +11,8 @@ import numpy as np
 
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator
+from fedparity.laws.progress import Progress
 from fedparity.planning.scenario import (
-    Progress,
     Purpose,
     Scenario,
     Shape,
@@ -91,7 +91,7 @@ def strength_at(shape: Shape, shares: Sequence[float], disparity: float) -> floa
 
 
 _MULTIPLES = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Of the records asked about: where the curve of detectable disparities is drawn."""
+"""Of the planned records: where the curve of detectable disparities is drawn."""
 _POWER_STEPS = 13
 """Bisections: the detectable disparity is then found to half a per cent, less than its noise."""
 _NULL_REPLICATES = 5
@@ -126,7 +126,7 @@ class DetectableDisparity:
 
     @property
     def answer(self) -> DetectableRow:
-        """The row of the size asked about."""
+        """The row of the planned size."""
         return next(row for row in self.by_records if row.records == self.records)
 
     @property
@@ -251,12 +251,12 @@ def detectable_disparity(
 
 
 def _audits_around(scenario: Scenario, records: int, levels: int) -> list[Audit]:
-    """The audit asked about, and smaller and larger ones that can be simulated."""
-    asked = Audit(scenario=scenario, records=records, levels=levels)
-    if not asked.is_feasible:
+    """The planned audit, and smaller and larger ones that can be simulated."""
+    planned = Audit(scenario=scenario, records=records, levels=levels)
+    if not planned.is_feasible:
         raise OptionError(
             f"{scenario.replicates} simulated audits of this size draw too many numbers.",
-            fix=f"pass replicates={asked.most_replicates}, or fewer levels or silos.",
+            fix=f"pass replicates={planned.most_replicates}, or fewer levels or silos.",
         )
     sizes = sorted({max(2, round(records * multiple)) for multiple in _MULTIPLES})
     audits = [Audit(scenario=scenario, records=size, levels=levels) for size in sizes]

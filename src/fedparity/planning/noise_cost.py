@@ -12,9 +12,9 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.progress import Progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
-    Progress,
     ScoreLaw,
     Shape,
     check_at_least,
@@ -133,7 +133,7 @@ def _disparities(masses: FloatArray, grid: Grid) -> FloatArray:
 
 NoiseMode: TypeAlias = Literal["dp", "secure+dp"]
 _MULTIPLES = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
-"""Of the epsilon asked about: where the curve of errors is drawn."""
+"""Of the planned epsilon: where the curve of errors is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +178,7 @@ class PrivacyPlan:
 
     @property
     def answer(self) -> PrivacyRow:
-        """The row of the epsilon asked about."""
+        """The row of the planned epsilon."""
         return next(row for row in self.by_epsilon if row.epsilon == self.epsilon)
 
     def to_dict(self) -> dict[str, Any]:

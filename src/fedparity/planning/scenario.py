@@ -6,16 +6,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator, Method
-from fedparity.functionals.dispersion import around_mean
-from fedparity.functionals.order import weighted_sum
+from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
+from fedparity.laws.progress import Progress
+from fedparity.laws.refinement import QuantileTable
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.uncertainty.checks import check_confidence
@@ -23,7 +24,6 @@ from fedparity.uncertainty.checks import check_confidence
 __all__ = [
     "SHAPES",
     "DensityLaw",
-    "Progress",
     "Purpose",
     "Scenario",
     "ScoreLaw",
@@ -39,12 +39,9 @@ __all__ = [
     "upper_limit",
 ]
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the steps done and their total."""
-
 
 class Steps:
-    """Counts the steps done, and tells the caller.
+    """Counts the steps done, and reports them to a callback.
 
     Examples
     --------
@@ -60,30 +57,27 @@ class Steps:
 
     def advance(self) -> None:
         """One more step is done."""
-        self._tell(self._done + 1)
+        self._report(self._done + 1)
 
     def finish(self) -> None:
         """Say that everything is done, skipped steps included."""
         if self._done < self._total:
-            self._tell(self._total)
+            self._report(self._total)
 
-    def _tell(self, done: int) -> None:
+    def _report(self, done: int) -> None:
         self._done = done
         if self._progress is not None:
             self._progress(done, self._total)
 
 
-# What a further audit stays within, read from audits that were simulated.
-#
-# The limit is the order statistic of rank :math:`\lceil c (B + 1) \rceil` of B: a further audit,
-# equally likely to have any rank among them, is below it with probability at least c.
-
 _ROUNDING = 1e-9
 
 
 def upper_limit(values: FloatArray, confidence: float) -> float:
-    """Return what a further value stays within with this probability.
+    r"""Return what a further value stays within with this probability.
 
+    It is the order statistic of rank :math:`\lceil c (B + 1) \rceil` of B: a further audit,
+    equally likely to have any rank among them, is below it with probability at least c.
     Precondition: at least :func:`fewest_replicates` independent ``values``.
 
     Examples
@@ -207,8 +201,8 @@ def disparity_between(laws: Sequence[ScoreLaw], shares: Sequence[float]) -> floa
     middles, offsets = ends[:-1] + halves, halves / math.sqrt(3)
     nodes = np.concatenate([middles - offsets, middles + offsets])
     values = np.stack([law.quantile(nodes) for law in laws])
-    columns = np.asarray(shares, dtype=np.float64)[:, None]
-    return weighted_sum(around_mean(values, columns, 2), np.tile(halves, 2))
+    table = QuantileTable(np.tile(halves, 2), values)
+    return float(disparities(table, np.asarray(shares, dtype=np.float64), 2))
 
 
 def farthest_distance(laws: Sequence[ScoreLaw]) -> float:
@@ -216,19 +210,17 @@ def farthest_distance(laws: Sequence[ScoreLaw]) -> float:
     return 2 * math.sqrt(disparity_between([laws[0], laws[-1]], [0.5, 0.5]))
 
 
-# Stated shapes of score laws: what a planned audit is simulated from.
-#
-# A shape is a family of laws on a score range: the law at position 0 is the one that all groups
-# share at parity, and laws drift to higher scores as the position grows. No law is clipped or
-# reflected at the ends of the range: each stays a law of its family.
-
 _PIECES = 2048
 """Pieces of constant density that stand for a Beta law: its disparities keep six digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A family of score laws, from the law of parity towards higher scores.
+    """A family of score laws on a range, from which a planned audit is simulated.
+
+    The law at position 0 is the one that all groups share at parity, and laws drift to higher scores
+    as the position grows. No law is clipped or reflected at the ends of the range: each stays a law of
+    its family.
 
     Parameters
     ----------
@@ -318,35 +310,36 @@ def _tilted_deciles(position: float, low: float, high: float) -> ScoreLaw:
     return Law(np.linspace(low, high, 10), _FALLING ** (1 - position))
 
 
-_BETA = Shape(
-    name="beta",
-    meaning="from Beta(3, 4) towards Beta(6, 4)",
-    family=_skewed_beta,
-    furthest=15.0,
+_SHAPES = (
+    Shape(
+        name="beta",
+        meaning="from Beta(3, 4) towards Beta(6, 4)",
+        family=_skewed_beta,
+        furthest=15.0,
+    ),
+    Shape(
+        name="uniform",
+        meaning="on half of the range, shifted",
+        family=_shifted_uniform,
+        furthest=0.5 / 0.175,
+        density=2.0,
+    ),
+    Shape(
+        name="normal",
+        meaning="bell-shaped, from Beta(8, 12) towards Beta(11.5, 8.5)",
+        family=_bell_beta,
+        furthest=3.0,
+    ),
+    Shape(
+        name="deciles",
+        meaning="ten scores, their shares from falling towards level",
+        family=_tilted_deciles,
+        furthest=3.0,
+        low=1.0,
+        high=10.0,
+    ),
 )
-_UNIFORM = Shape(
-    name="uniform",
-    meaning="on half of the range, shifted",
-    family=_shifted_uniform,
-    furthest=0.5 / 0.175,
-    density=2.0,
-)
-_NORMAL = Shape(
-    name="normal",
-    meaning="bell-shaped, from Beta(8, 12) towards Beta(11.5, 8.5)",
-    family=_bell_beta,
-    furthest=3.0,
-)
-_DECILES = Shape(
-    name="deciles",
-    meaning="ten scores, their shares from falling towards level",
-    family=_tilted_deciles,
-    furthest=3.0,
-    low=1.0,
-    high=10.0,
-)
-
-SHAPES: dict[str, Shape] = {shape.name: shape for shape in (_BETA, _UNIFORM, _NORMAL, _DECILES)}
+SHAPES: dict[str, Shape] = {shape.name: shape for shape in _SHAPES}
 """The shapes by name."""
 
 

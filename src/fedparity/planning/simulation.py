@@ -6,6 +6,9 @@ functions do not decrease, the mixture over silos is sorted once, in levels, wha
 That is exact. Bin means depend on every record: of cells of more than 500 they are taken over 500
 evenly spaced order statistics, which moves the estimate by one or two hundredths of its sampling
 error.
+
+What the estimator reads of many audits at once (sketches of cells, mixtures, disparities) is the
+arithmetic of a federation, for arrays with one row per audit and for silos of equal counts.
 """
 
 from __future__ import annotations
@@ -18,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.mixtures import Estimator
-from fedparity.functionals.dispersion import around_mean
+from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,
@@ -49,11 +52,6 @@ __all__ = [
     "smallest",
     "spread_of",
 ]
-
-# What an estimator reads of many audits at once: sketches of cells, mixtures, disparities.
-#
-# The same arithmetic as that of a federation, for arrays with one row per audit and for silos of
-# equal counts.
 
 
 def sketch_of(records: FloatArray, levels: int, kind: Kind) -> FloatArray:
@@ -107,9 +105,7 @@ def spread_of(groups: Sequence[FloatArray], shares: Sequence[float]) -> FloatArr
     values = np.stack(
         [rows[:, at] for rows, at in zip(groups, positions.astype(np.int64), strict=True)], axis=1
     )
-    spread = around_mean(values, np.asarray(shares)[:, None], 2)
-    total: FloatArray = np.sum(spread * widths, axis=-1)
-    return total
+    return disparities(QuantileTable(widths, values), np.asarray(shares), 2)
 
 
 ENOUGH_NUMBERS = 10**7
@@ -200,7 +196,7 @@ def order_statistics(
 
 
 def chunks(audits: int, numbers: int) -> Iterator[int]:
-    """Cut ``audits`` of so many ``numbers`` each into parts that fit the memory."""
+    """Cut ``audits`` that draw ``numbers`` numbers each into parts that fit the memory."""
     most = max(1, _AT_ONCE // numbers)
     for start in range(0, audits, most):
         yield min(most, audits - start)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from fedparity.documents.files import Path as FilePath
 from fedparity.documents.files import StagedFile, refuse_existing, staged
@@ -22,6 +22,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
 from fedparity.documents.signing import check_plan_signature
 from fedparity.errors import LedgerError, PlanError, RuleError
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
@@ -29,7 +30,16 @@ from fedparity.privacy.policy import Policy
 from fedparity.tables.sql.addresses import Address
 from fedparity.tables.sql.database_table import DatabaseTable
 
-__all__ = ["AnyLedger", "AnyPolicy", "Permit", "check_auditor", "lawful", "plan_view", "tables_of"]
+__all__ = [
+    "AnyLedger",
+    "AnyPolicy",
+    "Leaving",
+    "Permit",
+    "check_auditor",
+    "lawful",
+    "plan_view",
+    "tables_of",
+]
 
 AnyPolicy: TypeAlias = Policy | str | os.PathLike[str] | None
 """A policy, its file, or None for that of the user."""
@@ -47,6 +57,29 @@ def lawful(plan: Plan, policy: Policy, allow_weaker: Sequence[str] = ()) -> tupl
     """
     check_auditor(plan, policy)
     return policy.check(plan.to_dict(), allow_weaker)
+
+
+class Leaving(Protocol):
+    """A message that leaves a silo: a sketch, or a masked vector."""
+
+    @property
+    def content_digest(self) -> str:
+        """Of what it says, whoever signed it with which version."""
+        ...  # pragma: no cover
+
+    @property
+    def digest(self) -> str:
+        """Of the message as it is."""
+        ...  # pragma: no cover
+
+    @property
+    def replaces(self) -> str | None:
+        """The message that was voided for it."""
+        ...  # pragma: no cover
+
+    def to_bytes(self) -> bytes:
+        """Return what is sent."""
+        ...  # pragma: no cover
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,16 +192,7 @@ class Permit:
         with self.ledger.commit(entry, judge):
             yield
 
-    def write(
-        self,
-        path: FilePath,
-        data: bytes,
-        *,
-        release: str,
-        message: str,
-        replaces: str | None = None,
-        force: bool = False,
-    ) -> None:
+    def write(self, path: FilePath, message: Leaving, *, force: bool = False) -> None:
         """Write a message, then its entry, then give the message its name.
 
         Raises
@@ -179,10 +203,23 @@ class Permit:
             If the release is refused; nothing is written.
         """
         with (
-            staged(path, data, force=force, keep=True) as file,
-            self.commit(release, message, replaces=replaces, file=file),
+            staged(path, message.to_bytes(), force=force, keep=True) as file,
+            self.commit(
+                message.content_digest, message.digest, replaces=message.replaces, file=file
+            ),
         ):
             file.put()
+
+    def record(self, message: Leaving) -> None:
+        """Enter a message into the ledger, before anybody else sees it.
+
+        Raises
+        ------
+        RuleError, LedgerError, BudgetError
+            If the release is refused; the same message may be entered again.
+        """
+        with self.commit(message.content_digest, message.digest, replaces=message.replaces):
+            pass
 
     def finish(self, path: FilePath, *, force: bool = False) -> SiloSketch | None:
         """Complete a release whose entry is on disk and whose file never got its name.
@@ -242,8 +279,7 @@ class Permit:
         return f"the data set “{self.dataset}”"
 
     def _entry(self, **stated: Any) -> Entry:  # noqa: ANN401 -- as Entry takes them
-        terms = self.plan.privacy
-        epsilon = None if terms is None else terms.epsilon
+        cost = mode_of(self.plan).cost
         return Entry(
             entry="release",
             time=now(),
@@ -253,8 +289,8 @@ class Permit:
             table=self.table,
             view=plan_view(self.plan),
             in_period=self.in_period or None,
-            epsilon=epsilon,
-            budget=None if terms is None or epsilon is None else terms.budget or epsilon,
+            epsilon=cost.epsilon,
+            budget=cost.budget,
             because=self.again_because,
             weaker=list(self.weaker) or (),
             **stated,
@@ -264,19 +300,15 @@ class Permit:
 def plan_view(plan: Plan) -> dict[str, Any]:
     """Return what a plan asks of the records, as the ledger compares two of them."""
     document = plan.to_dict()
-    grid: list[float | None] = [*plan.score_range, plan.score_step]
-    if plan.privacy is None:
-        grid.append(plan.rounding)
-    elif not plan.privacy.noisy:
-        grid += plan.grid.edges.tolist()
+    mode = mode_of(plan)
     return {
         "title": plan.title,
-        "mode": "none" if plan.privacy is None else plan.privacy.mode,
+        "mode": mode.name,
         "sketch": plan.sketch,
         "groups": document["groups"],
         "levels": plan.levels,
         "thresholds": document["thresholds"],
-        "grid": grid,
+        "grid": mode.view,
         "period": document["period"],
     }
 
@@ -308,7 +340,7 @@ def _database(data: DatabaseTable) -> str:
 
 
 def _table(data: object, tables: Sequence[str]) -> str | None:
-    """What the ledger calls that which was read: of many files, their pattern."""
+    """The name of the source in the ledger: of many files, their pattern."""
     if len(tables) > 1 and isinstance(data, str | os.PathLike):
         return os.path.abspath(data)  # noqa: PTH100 -- a pattern
     return tables[0] if tables else None

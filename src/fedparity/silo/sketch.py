@@ -8,20 +8,14 @@ from typing import Any, Literal
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.errors import OptionError, PrivacyError, TableError
-from fedparity.privacy.histograms import GridTally
-from fedparity.silo.measurement import Effort, Measured, asked_of
-from fedparity.silo.noisy_release import check_unweighted
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import Release, mode_of
 from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
-from fedparity.silo.release import Levels, check_silo, prepare, release_counts, released
 from fedparity.sketches.selection.passes import KernelName, Progress
-from fedparity.sketches.streaming import StreamSketch
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import TableRecords
 
-__all__ = [
-    "Sketcher",
-    "sketch",
-]
+__all__ = ["Sketcher", "prepare", "preview", "sketch"]
 
 
 def sketch(
@@ -112,8 +106,7 @@ def sketch(
     >>> sketch(table, plan=plan, silo="aurora", score="z", group="race", ledger=False).cells[1]
     SketchedCell('B', count=20, levels=2)
     """
-    check_silo(plan, silo)
-    check_unweighted(plan, weighted=weight is not None)
+    mode_of(plan).check(silo, weighted=weight is not None)
     permit = Permit.of(
         plan,
         silo,
@@ -126,7 +119,7 @@ def sketch(
         in_period=in_period,
     )
     permit.check()
-    effort = Effort(
+    options = ComputeOptions(
         memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
     )
     release = prepare(
@@ -140,10 +133,63 @@ def sketch(
         mapping=mapping,
         missing=missing,
         other=other,
-        effort=effort,
+        options=options,
     ).replacing(permit.voided())
-    release.record(permit)
+    permit.record(release.sketch)
     return release.sketch
+
+
+def prepare(
+    data: object,
+    *,
+    plan: Plan,
+    silo: str,
+    score: str | None = None,
+    group: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    where: str | None = None,
+    mapping: Mapping[str, str] | None = None,
+    missing: Literal["refuse", "drop"] = "refuse",
+    other: str | None = None,
+    options: ComputeOptions | None = None,
+) -> Release:
+    """Read a silo's table and return what it would release under a plan; nothing is written.
+
+    Parameters are those of :func:`fedparity.sketch`. Under a plan with noise every call draws
+    anew: only one of them may leave.
+    """
+    mode = mode_of(plan)
+    mode.check(silo, weighted=weight is not None)
+    records = open_records(
+        data,
+        score=score,
+        group=group,
+        groups=plan.groups,
+        weight=weight,
+        where=where,
+        mapping=mapping,
+        missing=missing,
+        other=other,
+    )
+    return mode.release(records, silo, options)
+
+
+def preview(
+    data: object,
+    *,
+    plan: Plan,
+    silo: str,
+    options: ComputeOptions | None = None,
+    **reading: Any,  # noqa: ANN401 -- as open_records takes them
+) -> object:
+    """Read a silo's table as :func:`prepare` does, and return what may be shown of what would leave.
+
+    No noise is drawn. The records are counted, so that a mistake in them is found.
+    """
+    mode = mode_of(plan)
+    mode.check(silo, weighted=reading.get("weight") is not None)
+    columns = {"score": None, "group": None, **reading}
+    return mode.preview(open_records(data, groups=plan.groups, **columns), silo, options)
 
 
 class Sketcher:
@@ -198,9 +244,8 @@ class Sketcher:
         in_period: bool = False,
         resolution: int = 4096,
     ) -> None:
-        check_silo(plan, silo)
-        check_unweighted(plan, weighted=weight is not None)
-        self._plan, self._silo = plan, silo
+        self._plan, self._silo, self._mode = plan, silo, mode_of(plan)
+        self._mode.check(silo, weighted=weight is not None)
         self._permit = Permit.of(
             plan,
             silo,
@@ -225,17 +270,7 @@ class Sketcher:
             "other": other,
         }
         self._columns: tuple[str, ...] = ()
-        self._stream: StreamSketch | GridTally = (
-            StreamSketch(
-                groups=plan.groups,
-                asked=asked_of(plan),
-                weighted=weight is not None,
-                resolution=resolution,
-                score_range=plan.score_range,
-            )
-            if plan.privacy is None
-            else GridTally(len(plan.groups), plan.grid)
-        )
+        self._stream: Any = self._mode.stream(weighted=weight is not None, resolution=resolution)
 
     def update(self, batch: object) -> None:
         """Take the rows of a batch: any table that :func:`fedparity.sketch` takes.
@@ -262,12 +297,12 @@ class Sketcher:
         self._refuse_if_drawn()
         other._refuse_if_drawn()
         mine = (self._plan, self._silo, self._options)
-        alike = mine == (other._plan, other._silo, other._options)
-        if not (alike and _merged(self._stream, other._stream)):
+        if mine != (other._plan, other._silo, other._options):
             raise OptionError(
                 "sketchers that are merged must have the same plan, silo and columns.",
                 fix="make every worker's sketcher with the same options.",
             )
+        self._stream.merge(other._stream)
         self._columns = self._columns or other._columns
 
     def finish(self) -> SiloSketch:
@@ -288,17 +323,11 @@ class Sketcher:
         if not self._columns:
             raise TableError.empty("the stream")
         records = self._open({name: [] for name in self._columns})
-        if isinstance(self._stream, GridTally):
-            counts = self._stream.finish(records.judge)
-            release = release_counts(counts, plan=self._plan, silo=self._silo)
-        else:
-            levels = Levels(self._plan, self._silo, weighted=records.weighted)
-            selected, errors = self._stream.finish(levels, records.judge)
-            found = Measured(selected=selected, rank_errors=errors, way="one pass")
-            release = released(levels, found)
-        release = release.replacing(self._permit.voided())
-        release.record(self._permit)
-        if self._plan.privacy is not None:
+        release = self._mode.finish(
+            self._stream, self._silo, records.judge, weighted=records.weighted
+        ).replacing(self._permit.voided())
+        self._permit.record(release.sketch)
+        if self._mode.protected:
             self._message = release.sketch
         return release.sketch
 
@@ -308,11 +337,3 @@ class Sketcher:
 
     def _open(self, batch: object) -> TableRecords:
         return open_records(batch, **self._options)
-
-
-def _merged(mine: StreamSketch | GridTally, other: StreamSketch | GridTally) -> bool:
-    """Let one take what the other has gathered; False if they gather different things."""
-    if type(mine) is not type(other):
-        return False
-    mine.merge(other)  # type: ignore[arg-type]  # of the same type
-    return True

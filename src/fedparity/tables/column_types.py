@@ -260,7 +260,12 @@ class ArrowColumn:
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
-        return polars("a filter").Series(name, polars("a filter").from_arrow(self.array))  # type: ignore[no-any-return]
+        array = self.array
+        if (
+            str(array.type) == "string_view"
+        ):  # slices of it from pyarrow up to 22 at least crash polars
+            array = array.cast(pyarrow("a filter").large_string())
+        return polars("a filter").Series(name, polars("a filter").from_arrow(array))  # type: ignore[no-any-return]
 
 
 def _plain_numbers(array: pa.ChunkedArray) -> Numbers:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.records import Faults
 from fedparity.sketches.selection.moments import Asked, Moments
@@ -105,8 +105,6 @@ class Pieces:
 def _shifted(whole: int, bits: int) -> int:
     return whole << bits if bits >= 0 else whole >> -bits
 
-
-IntArray = npt.NDArray[np.int64]
 
 _KINDS_OF_ROWS = 4
 _SPELLINGS = 4

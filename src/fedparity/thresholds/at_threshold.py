@@ -196,7 +196,7 @@ def at_threshold(
     favorable : "above" or "below"
         Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
-        At most so many further records exist; see :func:`fedparity.theory.certify`.
+        Upper bounds of the further records that exist; see :func:`fedparity.theory.certify`.
     confidence : float in (0, 1), default 0.95
         Of all intervals.
 
@@ -219,18 +219,18 @@ def at_threshold(
     (0.5, [0.38, 0.66], 'below four fifths')
     """
     cut = _checked_threshold(threshold)
-    asked = check_confidence(confidence)
+    checked = check_confidence(confidence)
     if favorable not in get_args(Favorable):
         raise OptionError.unknown("favorable", favorable, get_args(Favorable))
     rates = selection_rates(federation, cut, favorable, score_range=score_range, unseen=unseen)
     largest = largest_group(federation)
     found = compare_rates(
-        rates, sizes=effective_sizes(federation), largest=largest, confidence=asked
+        rates, sizes=effective_sizes(federation), largest=largest, confidence=checked
     )
     return ThresholdReport(
         threshold=cut,
         favorable=favorable,
-        confidence=asked,
+        confidence=checked,
         largest=largest,
         groups=found.groups,
         widest_gap=found.widest_gap,

@@ -53,7 +53,7 @@ _NEGLIGIBLE = 37.0
 _MOST_STEPS = 100
 _CLOSE = 1e-12
 _A_RECORD = 1e-9
-"""Less than this of a record is none, but for rounding."""
+"""Less than this of a record is rounding, not a record."""
 
 _log_gamma = np.vectorize(math.lgamma, otypes=[np.float64])
 

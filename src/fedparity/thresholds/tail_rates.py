@@ -132,26 +132,28 @@ def tail_rates(
     OptionError
         If an option is out of its range.
     """
-    asked, sure = _checked_level(level), check_confidence(confidence)
+    level, confidence = _checked_level(level), check_confidence(confidence)
     known = known_laws(federation, mixtures(federation), score_range, unseen)
     everyone = pooled_law(known, federation.weights)
-    cutoff = bracketed_quantile(everyone, asked)
+    cutoff = bracketed_quantile(everyone, level)
     rates = {group: share_above(law, cutoff) for group, law in known.items()}
     if not any((unseen or {}).values()):
-        rates = _tightened(rates, federation.weights, 1 - asked)
+        rates = _tightened(rates, federation.weights, 1 - level)
     largest = largest_group(federation)
     sizes = effective_sizes(federation)
     found = compare_rates(
         rates,
         sizes=sizes,
         largest=largest,
-        confidence=sure,
-        moved=_moved_rates(known, everyone.law, asked, _pooled_size(federation, sizes), sure),
+        confidence=confidence,
+        moved=_moved_rates(
+            known, everyone.law, level, _pooled_size(federation, sizes), confidence
+        ),
     )
     return TailReport(
-        level=asked,
+        level=level,
         cutoff=cutoff,
-        confidence=sure,
+        confidence=confidence,
         largest=largest,
         groups=found.groups,
         widest_gap=found.widest_gap,

@@ -15,17 +15,18 @@ import numpy as np
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.fields import group_words
 from fedparity.errors import GroupError
-from fedparity.federated.attribution import Attribution, attribute
-from fedparity.federated.estimate import Pair, estimate, pairs
+from fedparity.federated.attribution import Attribution
+from fedparity.federated.estimate import Pair, estimate
 from fedparity.federated.federation import Federation
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Interval
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.progress import Progress
 from fedparity.uncertainty.bootstrap import (
     MANY_VALUES,
     Draws,
-    Progress,
     bootstrap,
     default_redraws,
     pooled_bootstrap,
@@ -276,6 +277,7 @@ def assess(
     seed: int = 0,
     local: Collection[Silo] | None = None,
     progress: Progress | None = None,
+    measures: Measures | None = None,
 ) -> Assessment:
     """Measure a federation, and say how far each number may be from the truth.
 
@@ -301,6 +303,8 @@ def assess(
         if absent.
     progress : callable, optional
         Called with the redraws done and their total.
+    measures : Measures, optional
+        Those of this federation by this method, where some were computed already.
 
     Examples
     --------
@@ -328,7 +332,8 @@ def assess(
     draws = draw(federation, method, redraws=redraws, seed=seed, progress=progress)
     chosen = largest_silos(federation) if local is None else local
     alone = assess_silos(federation, method, chosen, confidence=confidence, seed=seed)
-    found = estimate(federation, method)
+    measured = measures or Measures(federation, method)
+    found = measured.estimate
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = left_open(federation, method, draws)
     disparity = length(found.disparity, draws["disparity"], inside=inside.disparity)
@@ -346,14 +351,14 @@ def assess(
             found.heterogeneity, draws["heterogeneity"], inside=inside.heterogeneity
         ),
         pairs=assess_pairs(
-            pairs(federation, method),
+            measured.pairs,
             draws["pairs"],
             confidence,
             method.order,
             inside=inside.disparity / max(found.disparity, _TINY),
             reaches=dict(zip(federation.groups, group_reaches(federation).tolist(), strict=True)),
         ),
-        attribution=part_intervals(attribute(federation, method), draws, disparity, confidence),
+        attribution=part_intervals(measured.attribution, draws, disparity, confidence),
         local=alone,
         confidence=confidence,
         redraws=redraws,

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, grid_levels, mixtures
-from fedparity.functionals.dispersion import around_center, around_mean
-from fedparity.functionals.order import power
+from fedparity.functionals.curves import (
+    CDFTable,
+    disparities,
+    heterogeneities,
+    pair_powers,
+    shapley,
+)
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
 from fedparity.uncertainty.resampling import Mixtures, Resampler, Resolution, resampler
-from fedparity.uncertainty.score_nodes import CurveTable, ScoreNodes
+from fedparity.uncertainty.score_nodes import ReadCurves, ScoreNodes
 
 __all__ = [
     "MANY_VALUES",
     "Draws",
-    "Progress",
     "bootstrap",
     "default_redraws",
+    "joined",
     "pooled_bootstrap",
-    "shapley",
 ]
 
 _VALUES_REDRAWN = 40_000_000
@@ -35,9 +38,6 @@ _FEWEST, _MOST = 100, 500
 
 _FINER = 5
 """The population is read at more levels than redraws, once."""
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with the redraws done and their total."""
 
 
 @dataclass(frozen=True)
@@ -108,20 +108,11 @@ def bootstrap(
         done += len(drawn.shares)
         if progress is not None:
             progress(done // 2, redraws)
-    return _named(reader.base(), _joined(found), _joined(null))
+    return _named(reader.base(), joined(found), joined(null))
 
 
-def shapley(
-    observed: FloatArray, no_selection: FloatArray, local_parity: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The selection and within parts, from the disparity and its two counterfactuals."""
-    return (
-        (observed - no_selection + local_parity) / 2,
-        (observed - local_parity + no_selection) / 2,
-    )
-
-
-def _joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+def joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
+    """Return the measures of all batches of redraws, one after the other, by name."""
     return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
 
@@ -150,7 +141,6 @@ class _Reader:
         self.population = source.population
         self.own_cdfs = self.nodes.cdfs(self.population.own)
         self.widths = self.nodes.spread_widths()
-        self.couples = list(combinations(range(self.population.own.shape[1]), 2))
 
     def base(self) -> dict[str, FloatArray]:
         """Return the measures of the population, read finer than redraws whatever the estimator."""
@@ -165,56 +155,39 @@ class _Reader:
         measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
         if not self.nodes.steps:
             own = self.nodes.quantiles(self.own_cdfs, curves.levels)
-            noise = curves._replace(values=curves.values - own)
-            measured["disparity noise"] = self._spread(noise, found.shares)
-            measured["pairs noise"] = self._distances(noise)
+            noise = curves.table._replace(values=curves.table.values - own)
+            measured["disparity noise"] = disparities(noise, found.shares, self.order)
+            measured["pairs noise"] = pair_powers(noise, self.order)
         return measured
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""
         return self._measures(found, self._read(found.own), self._read)
 
-    def _read(self, masses: FloatArray) -> CurveTable:
+    def _read(self, masses: FloatArray) -> ReadCurves:
         return self.nodes.read(masses, levels=self.levels, trim=self.trim)
 
     def _measures(
-        self, found: Mixtures, curves: CurveTable, read: Callable[[FloatArray], CurveTable]
+        self, found: Mixtures, curves: ReadCurves, read: Callable[[FloatArray], ReadCurves]
     ) -> dict[str, FloatArray]:
         shares = found.shares
-        disparity = self._spread(curves, shares)
+        disparity = disparities(curves.table, shares, self.order)
         measured = {
             "disparity": disparity,
-            "pairs": self._distances(curves),
+            "pairs": pair_powers(curves.table, self.order),
             "heterogeneity": self._cdf_spread(self.nodes.cdfs(found.own), shares),
         }
         if found.no_selection is None or found.local_parity is None:
             return measured
         without, parity = (
-            self._spread(read(masses), shares)
+            disparities(read(masses).table, shares, self.order)
             for masses in (found.no_selection, found.local_parity)
         )
         measured["selection"], measured["within"] = shapley(disparity, without, parity)
         return measured
 
-    def _spread(self, curves: CurveTable, shares: FloatArray) -> FloatArray:
-        spread = around_center(curves.values, shares[..., None], self.order)
-        total: FloatArray = np.sum(spread * curves.widths, axis=-1)
-        return total
-
-    def _distances(self, curves: CurveTable) -> FloatArray:
-        """The p-th power of the distance of every two groups: redraws by pairs."""
-        columns = [
-            np.sum(
-                power(curves.values[:, s] - curves.values[:, t], self.order) * curves.widths, -1
-            )
-            for s, t in self.couples
-        ]
-        return np.stack(columns, axis=1)
-
     def _cdf_spread(self, cdfs: FloatArray, shares: FloatArray) -> FloatArray:
-        spread = around_mean(cdfs, shares[..., None], self.order)
-        total: FloatArray = np.sum(spread * self.widths, axis=-1)
-        return total
+        return heterogeneities(CDFTable(self.widths, cdfs), shares, self.order)
 
 
 # The bootstrap of federations with very many values: groups are redrawn as wholes.

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.barycenter import center
+from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order, power
+from fedparity.laws.arrays import IntArray
 from fedparity.laws.labels import Group
-from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.privacy.histograms import Grid
 from fedparity.sketches.cell import Cell
 from fedparity.uncertainty.checks import Evidence
 from fedparity.uncertainty.convex_order import least_from_tangents, most_from_coupling
-from fedparity.uncertainty.envelopes import integrated_extremes
+from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import least_from_potentials
 
 __all__ = [
@@ -80,10 +79,10 @@ def certify(
     trim : float in [0, 0.5)
         For the trimmed disparity (`rem:trimmed`).
     unseen : mapping of group to number, optional
-        At most so many further records of each group exist of which nothing is known: cells
+        Upper bounds of the further records of each group of which nothing is known: cells
         that were withheld, silos that sent nothing. ``math.inf`` where there is no limit.
     unseen_total : float, optional
-        At most so many further records exist of all groups together: what public totals leave,
+        An upper bound of the further records of all groups together: what public totals leave,
         whichever groups it belongs to. Without ``unseen`` they may be of any.
 
     Raises
@@ -102,7 +101,7 @@ def certify(
     (0.1325, 0.1325)
     """
     check_order(order)
-    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    evidence = Evidence.from_federation(federation, score_range, unseen, unseen_total)
     return bounds_of_disparity(evidence, order=order, trim=trim)
 
 
@@ -143,7 +142,7 @@ def certify_pairs(
     (0.5, 0.5)
     """
     check_order(order)
-    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
+    evidence = Evidence.from_federation(federation, score_range, unseen, unseen_total)
     return tuple(
         bounds_of_distance(evidence.between(i, j), order=order, trim=trim)
         for i, j in combinations(range(len(federation.groups)), 2)
@@ -194,9 +193,8 @@ def _with_unseen(
 
 def _between_envelopes(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
     """Integrate the pointwise extremes between the envelopes of all groups."""
-    widths, values = _envelope_table(evidence, trim)
-    boxes = values[0::2], values[1::2]
-    return integrated_extremes(widths, boxes, evidence.shares, order, evidence.newcomers)
+    boxes = Boxes.from_envelopes(evidence.envelopes, trim=trim)
+    return integrated_extremes(boxes, evidence.shares, order, evidence.newcomers)
 
 
 def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float:
@@ -217,9 +215,9 @@ def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float
     inequality), and spares the unseen. The law :math:`\mu` of the barycenter is known
     up to the envelopes.
     """
-    widths, values = _envelope_table(evidence.as_if_complete, trim=0.0)
+    widths, *sides = Boxes.from_envelopes(evidence.as_if_complete.envelopes)
     middle = evidence.width / 2
-    low, high = (center(values[side::2], evidence.shares, order) - middle for side in (0, 1))
+    low, high = (center(side, evidence.shares, order) - middle for side in sides)
     away = power(np.maximum(np.abs(low), np.abs(high)), order)
     share = evidence.unseen_share
     bounds = []
@@ -234,22 +232,8 @@ def _most_from_moving(evidence: Evidence, most_seen: float, order: int) -> float
     return min(bounds)
 
 
-def _envelope_table(evidence: Evidence, trim: float) -> QuantileTable:
-    """The quantile functions of all lower (even rows) and upper laws (odd rows)."""
-    laws = [law for envelope in evidence.envelopes for law in envelope]
-    return common_refinement(laws, trim=trim)
-
-
-# A certificate from exact counts in bins: what the raw data's disparity cannot leave.
-#
-# Proof. A record of a bin lies between its two edges, or at one of its points, at most half the way between
-# the lowest and the highest of them from their middle: the counts are those of records at the middles, known
-# up to that error, which is none where a bin is one point. The rest is the certificate of
-# counts at scores.
-
-
 def certify_grid(
-    counts: npt.NDArray[np.int64],
+    counts: IntArray,
     grid: Grid,
     *,
     order: int = 2,
@@ -257,15 +241,20 @@ def certify_grid(
     unseen: Sequence[float] | None = None,
     unseen_total: float | None = None,
 ) -> Certificate:
-    """Return an interval that the disparity of the raw data cannot leave, given exact counts.
+    """Return an interval that the disparity of the raw data cannot leave, given exact counts in bins.
+
+    Proof. A record of a bin lies between its two edges, or at one of its points, at most half the way
+    between the lowest and the highest of them from their middle: the counts are those of records at the
+    middles, known up to that error, which is zero where a bin is one point. The rest is the certificate
+    of counts at scores.
 
     Parameters
     ----------
     counts : array, groups by bins
     unseen : sequence of numbers, optional
-        At most so many further records of each group; ``math.inf`` where there is no limit.
+        Upper bounds of the further records of each group; ``math.inf`` where there is no limit.
     unseen_total : float, optional
-        At most so many further records of all groups together.
+        An upper bound of the further records of all groups together.
 
     Examples
     --------
@@ -284,24 +273,22 @@ def certify_grid(
     )
 
 
-def federation_of_bins(
-    counts: npt.NDArray[np.int64], grid: Grid, groups: Iterable[Group]
-) -> Federation:
+def federation_of_bins(counts: IntArray, grid: Grid, groups: Iterable[Group]) -> Federation:
     """Return the records of each group at the middles of their bins, known up to their widths."""
     names = tuple(groups)
-    cells = {("", group): _cell(row, grid) for group, row in zip(names, counts, strict=True)}
+    cells = {("", group): _bin_cell(row, grid) for group, row in zip(names, counts, strict=True)}
     return Federation.from_cells(cells, groups=names, score_range=(grid.low, grid.high))
 
 
-def _cell(counts: npt.NDArray[np.int64], grid: Grid) -> Cell:
+def _bin_cell(counts: IntArray, grid: Grid) -> Cell:
     """The records of one group at the middles of their bins."""
-    held = counts > 0
-    low, high = grid.lowest[held], grid.highest[held]
+    filled = counts > 0
+    low, high = grid.lowest[filled], grid.highest[filled]
     middles = low + (high - low) / 2
     return Cell(
         count=int(counts.sum()),
         values=middles,
         kind="counts",
-        masses=counts[held],
+        masses=counts[filled],
         value_error=np.maximum(middles - low, high - middles),
     )

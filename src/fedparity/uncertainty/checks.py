@@ -1,4 +1,4 @@
-"""Options that several diagnostics share, checked in one place."""
+"""Options that several measures share, checked in one place, and the evidence behind bounds."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _is_number(value: object) -> bool:
 
 
 _WITHOUT_LIMIT = 1e15
-"""Times as many records as were seen: next to so many, those seen leave no trace in a bound."""
+"""Times as many records as were seen: next to them, those seen leave no trace in a bound."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,7 +122,7 @@ class Evidence:
     """The most that they can add to all groups together."""
 
     @classmethod
-    def of(
+    def from_federation(
         cls,
         federation: Federation,
         score_range: tuple[float, float],

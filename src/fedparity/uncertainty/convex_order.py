@@ -16,12 +16,11 @@ import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
-from fedparity.functionals.dispersion import lower_weighted_median
+from fedparity.functionals.curves import center, lower_weighted_median
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
 from fedparity.uncertainty.checks import Evidence
-from fedparity.uncertainty.envelopes import integrated_extremes
+from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 
 __all__ = [
     "Bins",
@@ -106,10 +105,8 @@ def most_from_coupling(evidence: Evidence, order: int) -> float:
     nearer :math:`\beta_s` is to one half.
     """
     federation, shares = evidence.federation, evidence.shares
-    laws = [law for envelope in evidence.envelopes_of_means for law in envelope]
-    widths, values = common_refinement(laws)
-    boxes = values[0::2], values[1::2]
-    _, of_means = integrated_extremes(widths, boxes, shares, order, evidence.newcomers)
+    boxes = Boxes.from_envelopes(evidence.envelopes_of_means)
+    _, of_means = integrated_extremes(boxes, shares, order, evidence.newcomers)
     weights = np.clip(0.5, shares / (1 + evidence.total), shares)
     if order == 1:
         rests = np.minimum(weights, 1 - weights) * _deviation_inside(evidence)
@@ -241,7 +238,7 @@ def _tangent_bound(
     if order == 1:
         slopes = dual_signs(curves, shares)
     else:
-        slopes = 2 * shares[:, None] * (curves - np.average(curves, axis=0, weights=shares))
+        slopes = 2 * shares[:, None] * (curves - center(curves, shares, 2))
     drops = slopes - np.concatenate((slopes[:, 1:], np.zeros((len(shares), 1))), axis=1)
     rounded = float(np.sum(moves[:, None] * np.abs(slopes)) / bins)
     linear = float(np.sum(np.where(drops > 0, drops * low, drops * high))) - rounded

@@ -1,4 +1,4 @@
-"""Envelopes of a cell: the smallest and largest laws that its sketch allows.
+"""Envelopes: the smallest and largest laws that sketches allow, and the dispersions between them.
 
 A quantile function is non-decreasing and stays in the public score range. Knowing it at k
 levels, or its mean over k bins, leaves it between two step functions; every data set that
@@ -8,6 +8,7 @@ but the error of the scores.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -15,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.barycenter import center
-from fedparity.functionals.dispersion import around_center
+from fedparity.functionals.curves import around_center, center, integral
 from fedparity.functionals.order import power
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.law import Law
+from fedparity.laws.refinement import common_refinement
 
 __all__ = [
     "NOBODY",
+    "Boxes",
     "Envelope",
     "Newcomers",
     "closest",
@@ -36,6 +38,31 @@ __all__ = [
 _BLOCK = 1 << 14
 _ENUMERATED_GROUPS = 5
 _POINTS = 4
+_ROUNDING = 1e-9
+"""Ranks computed with a rank error are moved outwards by this many records."""
+
+
+class Envelope(NamedTuple):
+    """Two laws between which a group's mixture lies, quantile by quantile."""
+
+    lower: Law
+    upper: Law
+
+
+class Boxes(NamedTuple):
+    """Intervals in which the curves of the groups lie, on consecutive intervals of levels or scores."""
+
+    widths: FloatArray
+    low: FloatArray
+    """One row per group, one column per interval."""
+    high: FloatArray
+
+    @classmethod
+    def from_envelopes(cls, envelopes: Sequence[Envelope], *, trim: float = 0.0) -> Boxes:
+        """Return the quantile functions of the lower and upper laws on their common refinement."""
+        laws = [law for envelope in envelopes for law in envelope]
+        widths, values = common_refinement(laws, trim=trim)
+        return cls(widths, values[0::2], values[1::2])
 
 
 class Newcomers(NamedTuple):
@@ -67,25 +94,18 @@ def closest(lower: FloatArray, upper: FloatArray, shares: FloatArray, order: int
 
 
 def integrated_extremes(
-    widths: FloatArray,
-    boxes: tuple[FloatArray, FloatArray],
-    shares: FloatArray,
-    order: int,
-    newcomers: Newcomers = NOBODY,
+    boxes: Boxes, shares: FloatArray, order: int, newcomers: Newcomers = NOBODY
 ) -> tuple[float, float]:
-    """Integrate the smallest and the largest dispersion over columns of these ``widths``.
+    """Integrate the smallest and the largest dispersion that the ``boxes`` allow.
 
     With newcomers each group weighs at least what it weighed without them, among all records: the
     smallest dispersion is then shared among these.
     """
     lower = upper = 0.0
-    for start in range(0, widths.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        low, high = (side[:, part] for side in boxes)
-        least = smallest_dispersion(low, high, shares, order)
-        largest = largest_dispersion(low, high, shares, order, newcomers)
-        lower += float(np.sum(least * widths[part]))
-        upper += float(np.sum(largest * widths[part]))
+    for start in range(0, boxes.widths.size, _BLOCK):
+        widths, low, high = (side[..., start : start + _BLOCK] for side in boxes)
+        lower += float(integral(smallest_dispersion(low, high, shares, order), widths))
+        upper += float(integral(largest_dispersion(low, high, shares, order, newcomers), widths))
     return lower * (1 - newcomers.share), upper
 
 
@@ -186,17 +206,6 @@ def _slope(lower: FloatArray, upper: FloatArray, z: FloatArray, weights: FloatAr
     pull: FloatArray = np.maximum(z - upper, 0.0) - np.maximum(lower - z, 0.0)
     total: FloatArray = np.sum(weights * pull, axis=0)
     return total
-
-
-_ROUNDING = 1e-9
-"""Ranks computed with a rank error are moved outwards by this many records."""
-
-
-class Envelope(NamedTuple):
-    """Two laws between which a group's mixture lies, quantile by quantile."""
-
-    lower: Law
-    upper: Law
 
 
 def group_envelopes(
@@ -308,8 +317,8 @@ def _counted_ranks(
 
 def _whole_ranks(
     counts: npt.NDArray[Any],
-    levels: npt.NDArray[np.int64],
-    position: npt.NDArray[np.int64],
+    levels: IntArray,
+    position: IntArray,
     errors: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """The value is the record of rank ceil(n u), or one whose rank is near n u."""
@@ -321,7 +330,7 @@ def _whole_ranks(
     return np.where(exact, rank - 1, most), np.where(exact, rank, least)
 
 
-def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: npt.NDArray[np.int64]) -> FloatArray:
+def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: IntArray) -> FloatArray:
     """Mass at each value of the lower laws: from its own bound to that of the next value."""
     following = np.append(below[1:], 0.0)
     following[ends - 1] = counts
@@ -329,7 +338,7 @@ def _steps(below: FloatArray, counts: npt.NDArray[Any], ends: npt.NDArray[np.int
     return steps
 
 
-def _first_steps(upto: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
+def _first_steps(upto: FloatArray, starts: IntArray) -> FloatArray:
     """Mass at each value of the upper laws: from the bound of the value before to its own."""
     before = np.concatenate(([0.0], upto[:-1]))
     before[starts] = 0.0

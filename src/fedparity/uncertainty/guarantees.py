@@ -182,7 +182,7 @@ def share_errors(
     counts_by_group : mapping of group to int
         Number of records :math:`n_s` of each group.
     silos : int
-        Number d of silos asked, whether or not they have records of every group.
+        Number d of silos in the audit, whether or not they have records of every group.
     confidence : float in (0, 1)
         One minus :math:`\delta`.
 

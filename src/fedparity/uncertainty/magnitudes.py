@@ -22,10 +22,9 @@ import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
-from fedparity.functionals.barycenter import center
 from fedparity.functionals.cramer import cdf_table
+from fedparity.functionals.curves import around_mean, from_center, heterogeneities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.dispersion import around_mean
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
@@ -34,7 +33,7 @@ from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.uncertainty.brackets import Bracket
 from fedparity.uncertainty.certificate import Certificate, bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence
-from fedparity.uncertainty.envelopes import integrated_extremes
+from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import Pieces, pieces_of
 
 __all__ = ["Magnitudes", "PairMagnitude", "Standardized", "WorstPair", "magnitudes"]
@@ -168,9 +167,9 @@ def magnitudes(
     ('b', 'level', 0.653846)
     """
     method = replace(method or Method(), order=2, trim=0.0)
-    evidence = Evidence.of(federation, score_range, unseen, unseen_total)
-    known = _Known.of(evidence)
-    read = _Read.of(evidence.federation, method)
+    evidence = Evidence.from_federation(federation, score_range, unseen, unseen_total)
+    known = _Known.from_evidence(evidence)
+    read = _Read.from_federation(evidence.federation, method)
     pairs = _pairs(evidence, known, read)
     worst = _worst(pairs, evidence.width)
     deviation = _bracket(math.sqrt(read.within), *map(math.sqrt, known.within), slack=known.slack)
@@ -221,7 +220,7 @@ class _Read:
         return self.within + self.of_means
 
     @classmethod
-    def of(cls, federation: Federation, method: Method) -> _Read:
+    def from_federation(cls, federation: Federation, method: Method) -> _Read:
         table = mixture_table(federation, observed_weights(federation), method)
         laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
         means = np.array([law.mean for law in laws])
@@ -261,11 +260,11 @@ class _Known:
     variance: tuple[float, float]
 
     @classmethod
-    def of(cls, evidence: Evidence) -> _Known:
+    def from_evidence(cls, evidence: Evidence) -> _Known:
         disparity = bounds_of_disparity(evidence)
         low, high = means = _mean_bounds(evidence)
         least, most = integrated_extremes(
-            np.ones(1), (low[:, None], high[:, None]), evidence.shares, 2, evidence.newcomers
+            Boxes(np.ones(1), low[:, None], high[:, None]), evidence.shares, 2, evidence.newcomers
         )
         of_means = min(least, disparity.upper), min(most, disparity.upper)
         within = _bounds_within(evidence)
@@ -324,7 +323,6 @@ def _variance_of(pieces: Pieces) -> tuple[float, float]:
 
 
 def _pairs(evidence: Evidence, known: _Known, read: _Read) -> tuple[PairMagnitude, ...]:
-    widths, values = read.table
     low, high = known.means
     groups = evidence.federation.groups
     found = []
@@ -334,7 +332,7 @@ def _pairs(evidence: Evidence, known: _Known, read: _Read) -> tuple[PairMagnitud
             PairMagnitude(
                 groups=(groups[i], groups[j]),
                 distance=Bracket(
-                    value=distance_in_table(QuantileTable(widths, values[[i, j]]), 2),
+                    value=distance_in_table(read.table, 2, (i, j)),
                     lower=certain.lower,
                     upper=certain.upper,
                 ),
@@ -386,8 +384,7 @@ def _burdens(
     """
     groups = evidence.federation.groups
     near, far = (_matrix(pairs, groups, end) for end in ("lower", "upper"))
-    widths, values = read.table
-    estimates = np.sum(widths * (values - center(values, read.shares, 2)) ** 2, axis=1)
+    estimates = from_center(read.table, read.shares, 2)
     lower, upper = _curve_burdens(evidence)
     lower = np.maximum(lower, _least_mean(near**2, evidence) - known.disparity.upper)
     upper = np.minimum(upper, _most_mean(far**2, evidence) - known.disparity.lower)
@@ -414,14 +411,11 @@ def _curve_burdens(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         return np.zeros(shares.size), np.full(shares.size, evidence.width**2)
     if evidence.exact_means:
         laws = list(mixtures(evidence.federation, reconstruct=False).values())
-        widths, values = common_refinement(laws)
-        burdens = np.sqrt(np.sum(widths * (values - center(values, shares, 2)) ** 2, axis=1))
+        burdens = np.sqrt(from_center(common_refinement(laws), shares, 2))
         away = np.array([math.sqrt(_most_square(group)) for group in pieces_of(evidence)])
         moves = (1 - 2 * shares) * away + float(np.sum(shares * away))
         return np.maximum(burdens - moves, 0.0) ** 2, (burdens + moves) ** 2
-    laws = [law for envelope in evidence.envelopes for law in envelope]
-    widths, values = common_refinement(laws)
-    low, high = values[0::2], values[1::2]
+    widths, low, high = Boxes.from_envelopes(evidence.envelopes)
     weights = shares[:, None]
     least = low - (np.sum(weights * high, axis=0) - weights * (high - low))
     most = high - (np.sum(weights * low, axis=0) + weights * (high - low))
@@ -458,24 +452,24 @@ def _most_mean(rows: FloatArray, evidence: Evidence) -> FloatArray:
 
 def _cramer_index(evidence: Evidence, read: _Read) -> Bracket:
     """The Cramér index, with bounds from what the envelopes allow of all cdfs at every score."""
-    widths, values = cdf_table(read.laws)
-    between = float(np.sum(widths * around_mean(values, read.shares[:, None], 2)))
+    table = cdf_table(read.laws)
+    widths, values = table
+    between = float(heterogeneities(table, read.shares, 2))
     pooled = np.sum(read.shares[:, None] * values, axis=0)
     whole = float(np.sum(widths * pooled * (1 - pooled)))
     upper, lower = zip(*evidence.envelopes, strict=True)  # lower scores have higher cdfs
     widths, values = cdf_table([*lower, *upper])
-    low, high = np.split(values, 2)
+    boxes = Boxes(widths, *np.split(values, 2))
     return _share(
         between / whole if whole else 0.0,
-        integrated_extremes(widths, (low, high), evidence.shares, 2, evidence.newcomers),
-        _bounds_of_difference(widths, low, high, evidence),
+        integrated_extremes(boxes, evidence.shares, 2, evidence.newcomers),
+        _bounds_of_difference(boxes, evidence),
     )
 
 
-def _bounds_of_difference(
-    widths: FloatArray, low: FloatArray, high: FloatArray, evidence: Evidence
-) -> tuple[float, float]:
+def _bounds_of_difference(boxes: Boxes, evidence: Evidence) -> tuple[float, float]:
     """Bounds of the integral of F (1 - F) for the cdf F of all records."""
+    widths, low, high = boxes
     weights, share = evidence.shares[:, None], evidence.unseen_share
     least = (1 - share) * np.sum(weights * low, axis=0) + share * low.min(axis=0)
     most = (1 - share) * np.sum(weights * high, axis=0) + share * high.max(axis=0)

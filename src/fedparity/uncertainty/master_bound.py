@@ -150,7 +150,7 @@ def master_bound(
        [a, b] is at most D/2: the quantile error counts D times. Along a segment between two
        weights it is :math:`\sum_s \dot\alpha_s ((q_s - q^*)^2 - D^2/2)`: :math:`\eta_\alpha`
        counts :math:`D^2/2` times. (`lem:Phi-lip-app` has 16B and :math:`16B^2`, where scores
-       centred in the range have :math:`B = D/2`.)
+       centered in the range have :math:`B = D/2`.)
     5. The integrand :math:`g = \sum_s \alpha_s (Q_s - Q^*)^2` has :math:`g' = 2 \sum_s \alpha_s
        (Q_s - Q^*) Q_s'` with :math:`0 \le Q_s' \le 1/m`, so that :math:`|g'| \le D/(2m)`, and
        the midpoint rule errs by a quarter of that over k (`lem:midpoint-riemann`, best

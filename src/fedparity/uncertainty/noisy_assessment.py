@@ -9,15 +9,16 @@ from functools import partial
 import numpy as np
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.federated.attribution import attribute
-from fedparity.federated.decomposition import Decomposition, decompose
-from fedparity.federated.estimate import estimate, pairs
+from fedparity.federated.decomposition import Decomposition
+from fedparity.federated.estimate import Pair
 from fedparity.federated.federation import Federation
-from fedparity.federated.local_audits import LocalAudit, local_audits
+from fedparity.federated.local_audits import LocalAudit
+from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Interval
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.progress import Progress
 from fedparity.uncertainty.assessment import (
     Assessment,
     Bounds,
@@ -25,7 +26,7 @@ from fedparity.uncertainty.assessment import (
     assess_pairs,
     part_intervals,
 )
-from fedparity.uncertainty.bootstrap import Draws, Progress
+from fedparity.uncertainty.bootstrap import Draws
 from fedparity.uncertainty.certificate import Certificate, certify
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import (
@@ -48,25 +49,25 @@ __all__ = [
     "noise_rank_errors",
 ]
 
-# How far noise may have moved the ranks of a cell, at a stated confidence.
-#
-# **Proof.** Let T be a cell's true running sums over the bins, Y = T + E the noisy ones, and
-# :math:`e = \max_i |E_i|`, the total included. T does not decrease, so :math:`\max_{j \le i} Y_j` and
-# :math:`\min_{j \ge i} Y_j` both lie within e of :math:`T_i`; so does their mean, and cutting it to
-# [0, N + E_B] moves it no further away. So projected and true running sums differ by at most e at
-# every edge, and as shares of noisy and true totals by at most 2e over the noisy total. Between edges
-# nothing is known: a value may be off by the width of its bin.
-
 _NUMBERS = 20_000_000
 _FEWEST, _MOST = 200, 4_000
+_FEWEST_REDRAWS, _MOST_REDRAWS = 200, 1_000
+_CELLS_REDRAWN = 100_000
 
 
 def noise_rank_errors(
     histograms: NoisyHistograms, *, confidence: float, seed: int = 0
 ) -> FloatArray:
-    """Return, by silo and group, a bound of the rank error that holds in all cells at once.
+    r"""Return, by silo and group, a bound of the rank error that holds in all cells at once.
 
     The largest running sum of noise in any cell is simulated from its known law.
+
+    **Proof.** Let T be a cell's true running sums over the bins, Y = T + E the noisy ones, and
+    :math:`e = \max_i |E_i|`, the total included. T does not decrease, so :math:`\max_{j \le i} Y_j` and
+    :math:`\min_{j \ge i} Y_j` both lie within e of :math:`T_i`; so does their mean, and cutting it to
+    [0, N + E_B] moves it no further away. So projected and true running sums differ by at most e at
+    every edge, and as shares of noisy and true totals by at most 2e over the noisy total. Between edges
+    nothing is known: a value may be off by the width of its bin.
     """
     silos, groups, bins = histograms.counts.shape
     draws = int(np.clip(_NUMBERS // histograms.counts.size, _FEWEST, _MOST))
@@ -81,10 +82,6 @@ def noise_rank_errors(
     totals = np.maximum(histograms.counts.sum(axis=-1), 1)
     errors: FloatArray = np.minimum(2 * bound / totals, 1.0)
     return errors
-
-
-_FEWEST_REDRAWS, _MOST_REDRAWS = 200, 1_000
-_CELLS_REDRAWN = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,16 +132,21 @@ def assess_noisy(
     redraws: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    measures: Measures | None = None,
 ) -> Assessment:
     """Say how far each measure of noisy histograms may be from the truth.
 
     ``federation`` holds the same histograms as the measures read them. Redraws of the noise alone
-    tell what the raw data could be; redraws of records and noise what the population could be. To
+    show what the raw data could be; redraws of records and noise what the population could be. To
     both the change of each measure with half as many bins is added, unless bins are points:
     intervals of the noise alone were seen to cover too seldom.
     """
     check_confidence(confidence)
-    redraws = _default(histograms) if redraws is None else check_redraws(redraws)
+    if redraws is None:
+        cells = histograms.counts.shape[0] * histograms.counts.shape[1]
+        redraws = int(np.clip(_CELLS_REDRAWN // cells, _FEWEST_REDRAWS, _MOST_REDRAWS))
+    else:
+        redraws = check_redraws(redraws)
     reader = HistogramReader(histograms.grid, order=method.order, trim=method.trim)
     noise, joint = (
         redrawn_measures(
@@ -157,13 +159,13 @@ def assess_noisy(
         )
         for sampled in (False, True)
     )
-    found = estimate(federation, method)
+    measured = measures or Measures(federation, method)
+    found = measured.estimate
     hidden = binning_errors(histograms, reader)
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = float(hidden["disparity"])
-    certificate = _certificate(
-        length(found.disparity, noise["disparity"], inside=inside).interval, reader
-    )
+    of_raw = length(found.disparity, noise["disparity"], inside=inside).interval
+    certificate = Certificate(lower=of_raw.lower, upper=min(_widest(reader), of_raw.upper))
     certain = partial(
         certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
@@ -189,26 +191,24 @@ def assess_noisy(
         heterogeneity=length(
             found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
         ),
-        pairs=_pairs(federation, method, joint["pairs"], hidden["pairs"], confidence),
+        pairs=_pairs(measured.pairs, joint["pairs"], hidden["pairs"], confidence, method.order),
         attribution=part_intervals(
-            attribute(federation, method),
+            measured.attribution,
             joint,
             disparity,
             confidence,
             inside={name: float(hidden[name]) for name in ("selection", "within")},
         ),
-        local=_local(
-            local_audits(federation, method), length, joint["local"], hidden["local"], histograms
-        ),
+        local=_local(measured.local, length, joint["local"], hidden["local"], histograms),
         confidence=confidence,
         redraws=redraws,
         seed=seed,
-        warnings=_noise_words(_terms(federation, method), noise, confidence),
+        warnings=_noise_words(_terms(measured), noise, confidence),
     )
 
 
 def _half(progress: Progress | None, *, second: bool) -> Progress | None:
-    """Tell the progress of one of two rounds of redraws."""
+    """The callback for one of two rounds of redraws."""
     if progress is None:
         return None
     return lambda done, total: progress(done + second * total, 2 * total)
@@ -227,11 +227,6 @@ def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict
     other = reader.on(coarse.grid)
     halved = other.measures(other.read(coarse.masses[None]))
     return {name: np.abs(values[0] - halved[name][0]) for name, values in fine.items()}
-
-
-def _certificate(interval: Interval, reader: HistogramReader) -> Certificate:
-    """What the raw data could be, inside what any data can be."""
-    return Certificate(lower=interval.lower, upper=min(_widest(reader), interval.upper))
 
 
 def _outer(
@@ -256,8 +251,8 @@ def _widest(reader: HistogramReader) -> float:
     return width**reader.order / (2 if reader.order == 1 else 4)
 
 
-def _terms(federation: Federation, method: Method) -> dict[str, float]:
-    terms, parts = decompose(federation, method), attribute(federation, method)
+def _terms(measured: Measures) -> dict[str, float]:
+    terms, parts = measured.terms, measured.attribution
     values = {"v_mix": terms.v_mix, "v_bar": terms.v_bar}
     if isinstance(terms, Decomposition):
         values["remainder"] = terms.remainder
@@ -265,14 +260,9 @@ def _terms(federation: Federation, method: Method) -> dict[str, float]:
 
 
 def _pairs(
-    federation: Federation,
-    method: Method,
-    draws: Draws,
-    hidden: FloatArray,
-    confidence: float,
+    found: Sequence[Pair], draws: Draws, hidden: FloatArray, confidence: float, order: int
 ) -> tuple[PairAssessment, ...]:
     """The distance of every two groups, with what bins hide of its power."""
-    order = method.order
 
     def wider(interval: Interval, inside: float) -> Interval:
         lower, upper = (end**order for end in interval)
@@ -285,7 +275,7 @@ def _pairs(
             simultaneous=wider(pair.simultaneous, inside),
         )
         for pair, inside in zip(
-            assess_pairs(pairs(federation, method), draws, confidence, order),
+            assess_pairs(found, draws, confidence, order),
             hidden.tolist(),
             strict=True,
         )
@@ -301,16 +291,14 @@ def _local(
 ) -> dict[Silo, LengthAssessment | None]:
     """The disparity inside each silo; None where it has fewer than two groups."""
     column = {silo: i for i, silo in enumerate(histograms.silos)}
-    local: dict[Silo, LengthAssessment | None] = {}
-    for audit in audits:
+
+    def assessed(audit: LocalAudit) -> LengthAssessment | None:
+        if audit.disparity is None:
+            return None
         i = column[audit.silo]
-        own = draws.column(i)
-        local[audit.silo] = (
-            None
-            if audit.disparity is None
-            else length(audit.disparity, own, inside=float(hidden[i]))
-        )
-    return local
+        return length(audit.disparity, draws.column(i), inside=float(hidden[i]))
+
+    return {audit.silo: assessed(audit) for audit in audits}
 
 
 _WORDS = {
@@ -338,8 +326,3 @@ def _noise_words(
     named = " and ".join([", ".join(lost[:-1]), lost[-1]] if len(lost) > 1 else lost)
     words = f"the noise alone could have made {named}: do not read size or sign."
     return (AuditWarning(code="noise_alone", text=words),)
-
-
-def _default(histograms: NoisyHistograms) -> int:
-    cells = histograms.counts.shape[0] * histograms.counts.shape[1]
-    return int(np.clip(_CELLS_REDRAWN // cells, _FEWEST_REDRAWS, _MOST_REDRAWS))

@@ -37,10 +37,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import center
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import common_refinement
 from fedparity.uncertainty.checks import Evidence
@@ -76,7 +76,7 @@ class Pieces(NamedTuple):
     high: FloatArray
     squares: FloatArray
     """The largest mean square of a piece's records around its value."""
-    cells: npt.NDArray[np.int64]
+    cells: IntArray
     """Which budget each piece draws on."""
     least: FloatArray
     """By budget: the least that masses times mean squares add up to."""
@@ -92,7 +92,9 @@ class _Potential(NamedTuple):
     values: FloatArray
 
     @classmethod
-    def of(cls, knots: FloatArray, slopes: FloatArray, width: float, start: float) -> _Potential:
+    def from_slopes(
+        cls, knots: FloatArray, slopes: FloatArray, width: float, start: float
+    ) -> _Potential:
         """Return the function with these slopes whose value at the first knot is ``start``.
 
         Two more knots, beyond both ends of the range, make every score lie between two.
@@ -137,9 +139,7 @@ class _Potential(NamedTuple):
         values, _ = self.at(np.clip(inside, 0.0, width))
         return float(values.max() - values.min())
 
-    def _segment(
-        self, points: FloatArray, side: Literal["left", "right"]
-    ) -> npt.NDArray[np.int64]:
+    def _segment(self, points: FloatArray, side: Literal["left", "right"]) -> IntArray:
         index = np.searchsorted(self.knots, points, side=side) - 1
         return np.clip(index, 0, self.knots.size - 2)
 
@@ -192,7 +192,7 @@ def _reference(evidence: Evidence, bins: int, order: int) -> _Reference:
     shares = evidence.shares
     nearest = closest(mean_curves(lower, bins), mean_curves(upper, bins), shares, order)
     curves = np.maximum.accumulate(nearest, axis=1)
-    middle = np.average(curves, axis=0, weights=shares)
+    middle = center(curves, shares, 2)
     apart = np.diff(middle, prepend=-np.inf) > _APART * evidence.width
     knots = middle[apart]
     if order == 2:
@@ -207,10 +207,10 @@ def _potentials(
 ) -> tuple[_Potential, _Potential]:
     """The potentials of one group: of its scores, and of its targets."""
     if order == 1:
-        scores = _Potential.of(knots, slopes, width, 0.0)
+        scores = _Potential.from_slopes(knots, slopes, width, 0.0)
         return scores, scores  # that of the targets has the other sign
-    scores = _Potential.of(knots + slopes, 2 * slopes, width, float(slopes[0] ** 2))
-    return scores, _Potential.of(knots, -2 * slopes, width, 0.0)
+    scores = _Potential.from_slopes(knots + slopes, 2 * slopes, width, float(slopes[0] ** 2))
+    return scores, _Potential.from_slopes(knots, -2 * slopes, width, 0.0)
 
 
 def pieces_of(evidence: Evidence) -> list[Pieces]:

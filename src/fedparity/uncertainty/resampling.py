@@ -20,7 +20,6 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
 from fedparity.federated.reconstruction import (
@@ -30,7 +29,8 @@ from fedparity.federated.reconstruction import (
     mean_shapes,
     quantile_shapes,
 )
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import counterfactuals
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.uncertainty.score_nodes import ScoreNodes
 
 __all__ = [
@@ -99,7 +99,6 @@ _OUTER = 16
 """Records of an outer bin that are drawn one by one, at most."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
-IntArray = npt.NDArray[np.int64]
 
 
 class Resolution(NamedTuple):
@@ -169,15 +168,14 @@ class _SketchResampler:
         self.move_of = federation.group_of[cells] * _ROUNDED_LEVELS + (
             level * _ROUNDED_LEVELS
         ).astype(np.int64)
-        reach = float(np.ptp(federation.values)) + 4 * self.error
-        self.apart = cells * reach  # so far that the values of a cell end before those of the next
+        self.cells = cells
         self.spacings = GammaVariables(self._spacing_shapes())
         self.laws = self._own_laws()
         finer = _FINER if federation.counts.size * resolution.atoms < _NUMBERS_AT_ONCE else 1
         law_atoms = BinCuts.of(self.laws.layout, finer * resolution.atoms)
         values = law_atoms.values(self.laws.shapes)
         mass = law_atoms.mass * federation.counts[law_atoms.cell_of]
-        self.nodes = ScoreNodes.of(values, mass, resolution)
+        self.nodes = ScoreNodes.from_values(values, mass, resolution)
         self.weigher = _Weigher(federation, details=details)
         counts = federation.counts.astype(np.float64)[None]
         self.population = self.weigher.mixtures(self.nodes, values[None], counts, law_atoms)
@@ -256,6 +254,10 @@ class _SketchResampler:
         variance = np.maximum(variance, 0.0)
         within = np.add.reduceat(variance, self.layout.starts, axis=1) / self.layout.levels
         within[:, np.isnan(self.federation.mean_squares)] = np.nan
+        step = 2 * self.federation.mean_square_errors
+        np.divide(within, step, out=within, where=step > 0)
+        np.rint(within, out=within, where=step > 0)
+        np.multiply(within, step, out=within, where=step > 0)
         return self._rounded(means, random), within
 
     def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
@@ -269,7 +271,8 @@ class _SketchResampler:
         groups = len(self.federation.groups)
         moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
         moved = values + moves[:, self.move_of]
-        apart = self.apart
+        # So far apart that the values of a cell end before those of the next, also of a heavy tail.
+        apart = self.cells * (float(np.ptp(moved)) + self.error)
         moved += apart
         np.maximum.accumulate(moved, axis=1, out=moved)
         moved -= apart
@@ -469,10 +472,8 @@ def _counterfactuals(
     the records of each silo. A silo that lacks a group counts with its pooled records.
     """
     table = _tabulated(federation, counts)
-    lacking = np.moveaxis(table == 0, 1, 2).astype(np.float64)
-    in_silo = np.maximum(table.sum(axis=2, keepdims=True), _TINY)
-    selected = np.moveaxis(table / in_silo, 1, 2)
-    return spread + lacking @ pooled, selected @ pooled
+    lacking, _, share = (np.moveaxis(change, 1, 2) for change in counterfactuals(table))
+    return spread + lacking.astype(np.float64) @ pooled, share @ pooled
 
 
 def _tabulated(federation: Federation, counts: FloatArray) -> FloatArray:
@@ -565,8 +566,8 @@ class _CountsResampler:
         if not (details and self.details):
             return Mixtures(shares, own, None, None)
         of_cell = np.add.reduceat(counts, federation.offsets[:-1], axis=1)
-        of_silo = _tabulated(federation, of_cell).sum(axis=2)
-        larger = of_silo[:, federation.silo_of] / np.maximum(of_cell, _TINY)
+        growth = counterfactuals(_tabulated(federation, of_cell)).growth
+        larger = growth[:, federation.silo_of, federation.group_of]
         spread = summed(counts * larger[:, self.cell_of], groups, number)
         pooled = summed(counts, federation.silo_of[self.cell_of], len(federation.silos))
         return Mixtures(shares, own, *_counterfactuals(federation, of_cell, spread, pooled))

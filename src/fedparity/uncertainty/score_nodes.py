@@ -6,30 +6,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
 
 if TYPE_CHECKING:
     from fedparity.uncertainty.resampling import Mixtures, Resolution
 
-__all__ = ["CurveTable", "PlacedAtoms", "ScoreNodes"]
+__all__ = ["PlacedAtoms", "ReadCurves", "ScoreNodes"]
 
-IntArray = npt.NDArray[np.int64]
 _TINY = 1e-300
 _HALVES = 6
 """How often the outermost level is cut into halves."""
 
 
-class CurveTable(NamedTuple):
-    """Quantile functions of several sets of laws on intervals of levels."""
+class ReadCurves(NamedTuple):
+    """Quantile functions of several sets of laws, and the levels at which they were read."""
 
     levels: FloatArray
     """Sets by intervals; one row if all sets are read at the same levels."""
-    widths: FloatArray
-    """The same."""
-    values: FloatArray
+    table: QuantileTable
     """Sets by laws by intervals."""
 
 
@@ -47,7 +44,9 @@ class ScoreNodes:
     levels: int
 
     @classmethod
-    def of(cls, values: FloatArray, mass: FloatArray, resolution: Resolution) -> ScoreNodes:
+    def from_values(
+        cls, values: FloatArray, mass: FloatArray, resolution: Resolution
+    ) -> ScoreNodes:
         """Return nodes for laws like this one: half at equal masses, half at equal distances."""
         order = np.argsort(values, kind="stable")
         running = np.cumsum(mass[order])
@@ -93,11 +92,11 @@ class ScoreNodes:
 
     def read(
         self, masses: FloatArray, *, levels: int | None = None, finer: int = 1, trim: float = 0.0
-    ) -> CurveTable:
+    ) -> ReadCurves:
         """Return the quantile functions of laws (sets by laws by nodes).
 
-        Laws on nodes that are not all scores there are, are read at so many ``levels`` of equal
-        width; without them, at ``finer`` times the nodes' own number, the outermost of which are cut into
+        Laws on nodes that are not all scores there are, are read at ``levels`` levels of equal
+        width; if absent, at ``finer`` times the nodes' own number, the outermost of which are cut into
         halves several times: the few largest scores of a heavy tail may hold most of a squared distance.
         """
         cdfs = self.cdfs(masses)
@@ -106,7 +105,7 @@ class ScoreNodes:
             ends = np.clip(ends, trim, 1 - trim)
             widths = np.diff(ends, axis=1, prepend=trim)
             middle = ends - widths / 2
-            return CurveTable(middle, widths, self.quantiles(cdfs, middle))
+            return ReadCurves(middle, QuantileTable(widths, self.quantiles(cdfs, middle)))
         if levels:
             grid = midpoints(levels, trim=trim)[None]
             widths = np.full((1, levels), (1 - 2 * trim) / levels)
@@ -118,7 +117,7 @@ class ScoreNodes:
             edges = trim + (1 - 2 * trim) * edges
             widths = np.diff(edges)[None]
             grid = (edges[:-1] + edges[1:])[None] / 2
-        return CurveTable(grid, widths, self.quantiles(cdfs, grid))
+        return ReadCurves(grid, QuantileTable(widths, self.quantiles(cdfs, grid)))
 
     def quantiles(self, cdfs: FloatArray, levels: FloatArray) -> FloatArray:
         """Return quantiles (sets by laws by levels), given cdfs and the levels of each set."""

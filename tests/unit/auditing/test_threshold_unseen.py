@@ -2,7 +2,7 @@
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 
 def audited(total: int | None) -> fp.AuditResult:

@@ -5,8 +5,9 @@ import math
 import pytest
 from tests.audit_strategies import make_message, make_plan
 
-from fedparity.auditing.missing_records import find_unseen, measured_groups, set_aside, silo_note
+from fedparity.auditing.missing_records import silo_note
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.modes.sketch_audit import find_missing, measured_groups, unreleased_groups
 
 RULES = {"minimum_cell": 11, "records_per_level": 10, "rounding": 0.0}
 
@@ -21,7 +22,7 @@ def withheld(group, reason="small"):
 
 def most_unseen(plan, *cells_by_silo):
     messages = [make_message(plan, f"s{j}", list(cells)) for j, cells in enumerate(cells_by_silo)]
-    return find_unseen(plan, messages).most
+    return find_missing(plan, messages).most
 
 
 def test_complete_messages_leave_nothing_unseen():
@@ -81,14 +82,14 @@ def test_a_silo_with_a_total_is_expected_even_without_a_roster():
     plan = make_plan(totals={"elsewhere": 30})
     message = make_message(plan, "s0", [released("A"), released("B")])
 
-    assert find_unseen(plan, [message]).silos_missing == ("elsewhere",)
+    assert find_missing(plan, [message]).silos_missing == ("elsewhere",)
 
 
 def test_a_total_below_what_was_released_bounds_nothing_and_is_reported():
     plan = make_plan(disclosure=RULES, totals={"s0": 90})
     message = make_message(plan, "s0", [released("A"), withheld("B", "complementary")])
 
-    unseen = find_unseen(plan, [message])
+    unseen = find_missing(plan, [message])
 
     assert unseen.contradicted == ("s0",)
     assert unseen.most["B"] == math.inf
@@ -102,7 +103,7 @@ def test_numbers_of_records_do_not_bound_weights(stated):
     count = 100 if stated else 100.5
     message = make_message(plan, "s0", [released("A", count), withheld("B")], **said)
 
-    assert find_unseen(plan, [message]).most["B"] == math.inf
+    assert find_missing(plan, [message]).most["B"] == math.inf
 
 
 def test_a_note_names_what_a_message_lacks():
@@ -116,7 +117,7 @@ def test_a_note_names_what_a_message_lacks():
 
 def unseen_in_all(plan, *cells_by_silo):
     messages = [make_message(plan, f"s{j}", list(cells)) for j, cells in enumerate(cells_by_silo)]
-    return find_unseen(plan, messages).total
+    return find_missing(plan, messages).total
 
 
 def test_a_record_of_a_missing_silo_counts_once_in_the_total():
@@ -140,7 +141,7 @@ def test_a_group_that_no_silo_released_is_set_aside_with_what_is_known_of_it():
         make_message(plan, silo, [released("A"), released("B"), withheld("C")]) for silo in "xy"
     ]
 
-    (aside,) = set_aside(plan, messages, find_unseen(plan, messages))
+    (aside,) = unreleased_groups(plan, messages, find_missing(plan, messages))
 
     assert (aside.group, aside.withheld, aside.most) == ("C", 2, 20)
     assert aside.known == "withheld by 2 of 2 silos; at most 20 records"
@@ -158,7 +159,7 @@ def test_what_is_known_of_a_group_that_nobody_has(options, known):
     plan = make_plan(groups=("A", "B", "C"), **options)
     message = make_message(plan, "s0", [released("A"), released("B"), SketchedCell.empty("C")])
 
-    (aside,) = set_aside(plan, [message], find_unseen(plan, [message]))
+    (aside,) = unreleased_groups(plan, [message], find_missing(plan, [message]))
 
     assert aside.known.endswith(known)
     assert measured_groups(plan, [aside]) == ("A", "B")
@@ -169,7 +170,7 @@ def test_labels_that_python_takes_for_equal_are_told_apart():
     cells = [released(1), withheld(True), released("x")]
     message = make_message(plan, "s0", cells)
 
-    aside = set_aside(plan, [message], find_unseen(plan, [message]))
+    aside = unreleased_groups(plan, [message], find_missing(plan, [message]))
 
     assert [each.group for each in aside] == [True]
     assert measured_groups(plan, aside) == (1, "x")

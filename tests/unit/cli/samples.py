@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import fedparity as fp
 from fedparity.cli.main import cli
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 
 SILOS = ("north", "south", "west")
 

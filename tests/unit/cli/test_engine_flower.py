@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli.samples import SILOS, plan, run, table, write_table
 
 import fedparity as fp
-from fedparity.engines.flower.quiet import QUIET
+from fedparity.engines.flower import QUIET
 from fedparity.engines.remote import ALLOWED
 
 NEW = ("engine", "flower", "new")

@@ -25,8 +25,8 @@ from flwr.app import ConfigRecord, Message, RecordDict
 from flwr.common.serde import recorddict_to_proto
 from tests.flower_grid import LocalGrid, run_server
 
+from fedparity.engines.flower import QUIET, be_quiet
 from fedparity.engines.flower.apps import auditor_app, terms_of
-from fedparity.engines.flower.quiet import QUIET, be_quiet
 from fedparity.engines.remote.conversation import Terms
 
 TABLES = some_tables()
@@ -64,28 +64,31 @@ RAISED = {
 }
 pytestmark = pytest.mark.usefixtures("lenient_law")
 REMOTE = "fedparity.engines.remote."
+ROUNDS = "fedparity.modes.secure.rounds."
 SKETCH_PLACES = {
     "settings": "fedparity.engines.flower.apps.SiloSettings.of",
     "request": "fedparity.engines.flower.apps.request_of",
     "opening": REMOTE + "settings.open_records",
-    "releasing": REMOTE + "remote_silo.release_records",
     "ledger": "fedparity.privacy.ledger.Ledger.commit",
     "key": REMOTE + "settings.read_key",
     "writing": "fedparity.silo.permit.staged",
 }
 ROUND_PLACES = {
-    "keys": REMOTE + "remote_silo.publish_keys",
-    "shares": REMOTE + "remote_silo.share_secrets",
-    "counting": REMOTE + "remote_silo.count_records",
-    "mask": REMOTE + "remote_silo.mask",
-    "mask's ledger": REMOTE + "remote_silo.committed_mask",
-    "consent": REMOTE + "remote_silo.consent",
-    "unmask": REMOTE + "remote_silo.answer_request",
+    "keys": ROUNDS + "publish_keys",
+    "shares": ROUNDS + "share_secrets",
+    "counting": "fedparity.modes.noisy.grid_counts",
+    "mask": ROUNDS + "mask",
+    "mask's ledger": "fedparity.silo.permit.Permit.record",
+    "consent": ROUNDS + "consent",
+    "unmask": ROUNDS + "answer_request",
     "state": "fedparity.modes.secure.silo_state.StateFile.replace",
 }
 MODES = {
-    "plain": ({}, SKETCH_PLACES),
-    "dp": ({"privacy": {"mode": "dp", "epsilon": 2.0, "bins": 8}}, SKETCH_PLACES),
+    "plain": ({}, SKETCH_PLACES | {"releasing": "fedparity.modes.plain.measure_records"}),
+    "dp": (
+        {"privacy": {"mode": "dp", "epsilon": 2.0, "bins": 8}},
+        SKETCH_PLACES | {"releasing": "fedparity.modes.noisy.grid_counts"},
+    ),
     "secure": ({"privacy": {"mode": "secure", "bins": 8}}, ROUND_PLACES),
     "secure+dp": ({"privacy": {"mode": "secure+dp", "epsilon": 2.0, "bins": 8}}, ROUND_PLACES),
 }

@@ -15,7 +15,6 @@ from tests.engine_harness import (
 
 import fedparity as fp
 from fedparity.documents.message import SiloSketch
-from fedparity.engines.remote import remote_silo as silo_rounds
 from fedparity.engines.remote.remote_silo import answer
 from fedparity.engines.remote.requests import Request
 from fedparity.modes.secure.round_checks import Inbox, decode_round
@@ -312,7 +311,7 @@ def test_a_masked_vector_is_in_the_ledger_and_a_second_sum_of_the_data_refused(t
 def test_after_a_crash_between_state_and_ledger_the_same_vector_can_be_sent(monkeypatch, tmp_path):
     sums = Sum(tmp_path).through("shares")
     with monkeypatch.context() as patch:
-        patch.setattr(silo_rounds, "committed_mask", crash)
+        patch.setattr(Permit, "record", crash)
         with pytest.raises(OSError, match="stopped"):
             sums.ask("mask", "keys", "shares")
     assert not entries(tmp_path)

@@ -7,7 +7,7 @@ import pytest
 
 import fedparity as fp
 from fedparity.privacy.noise import LaplaceMechanism
-from fedparity.silo.release import prepare, preview
+from fedparity.silo.sketch import prepare, preview
 
 
 def asked(**changes):

@@ -18,9 +18,9 @@ from fedparity.modes.secure.round_messages import (
     UnmaskRequest,
 )
 from fedparity.modes.secure.round_progress import open_sum
+from fedparity.modes.secure.secure_mode import SiloNumbers, silo_vector
 from fedparity.modes.secure.shamir import join
 from fedparity.modes.secure.silo_steps import answer_request, consent
-from fedparity.silo.secure_release import SiloNumbers, silo_vector
 from fedparity.version import SOFTWARE
 
 BINS = 128

@@ -7,7 +7,6 @@ import fedparity as fp
 from fedparity.privacy.ledger import Ledger, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.silo.permit import Permit
-from fedparity.silo.secure_release import write_masked
 
 NOISY = {"mode": "secure+dp", "epsilon": 1.0, "bins": 2}
 
@@ -31,7 +30,7 @@ def masked(plan, seed=0):
 
 def send(permit, path):
     permit.check()
-    write_masked(masked(permit.plan), path, permit=permit)
+    permit.write(path, masked(permit.plan))
 
 
 def test_a_vector_leaves_once_under_a_plan(permit, tmp_path):
@@ -41,7 +40,7 @@ def test_a_vector_leaves_once_under_a_plan(permit, tmp_path):
     with pytest.raises(fp.errors.LedgerError, match="already made another release under plan"):
         own.check()
     with pytest.raises(fp.errors.LedgerError, match="already made another release under plan"):
-        write_masked(masked(secure_plan(4)), tmp_path / "b.json", permit=own)
+        own.write(tmp_path / "b.json", masked(secure_plan(4)))
     assert not (tmp_path / "b.json").exists()
 
 
@@ -49,7 +48,7 @@ def test_the_same_vector_may_be_written_again(permit, tmp_path):
     plan = secure_plan(4)
     message = masked(plan)
     for name in ("first.json", "again.json"):
-        write_masked(message, tmp_path / name, permit=permit(plan))
+        permit(plan).write(tmp_path / name, message)
 
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "first.json").read_bytes()
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 
+import polars as pl
 import pytest
 from tests import sparks
 from tests.contracts.table_sources import arrow, table_rows
@@ -48,6 +49,11 @@ def test_the_same_rows_are_kept_as_by_polars(where):
     assert 0 < len(found) < len(rows)
 
 
+SHORT_LITERALS = pytest.mark.skipif(
+    pl.__version__.startswith("1."), reason="polars 1 refuses whole numbers of this length"
+)
+
+
 @pytest.mark.parametrize(
     "where",
     [
@@ -59,7 +65,7 @@ def test_the_same_rows_are_kept_as_by_polars(where):
         "CAST(age AS DOUBLE) > 40",
         "CASE WHEN age > 40 THEN TRUE ELSE FALSE END",
         "race || sex = 'Af'",
-        "age > 99999999999999999999",
+        pytest.param("age > 99999999999999999999", marks=SHORT_LITERALS),
         "age > 40 -- or not",
     ],
 )

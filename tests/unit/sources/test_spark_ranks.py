@@ -11,7 +11,7 @@ from tests.oracles.exact_sketch import exact_above, exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import open_records
 from fedparity.tables.spark import spark_ranks as ranks
 from fedparity.tables.spark.spark_sql import MOST_DEPTH
@@ -90,7 +90,7 @@ def test_the_bits_are_those_of_numpy(kind, levels):
     with sparks.compiled():
         found = release(sparks.frame(rows), asked)
 
-    assert (found.how.way, found.how.kernel) == ("where they are", "Spark")
+    assert (found.execution.strategy, found.execution.kernel) == ("where they are", "Spark")
     assert bits(release(columns_of(rows), asked)) == bits(found)
 
 
@@ -120,7 +120,7 @@ def test_counts_are_made_inside_spark():
     with sparks.compiled():
         found = release(sparks.frame(rows), asked, mapping={"C": "A"})
 
-    assert (found.how.way, found.how.passes) == ("where they are", 2)
+    assert (found.execution.strategy, found.execution.passes) == ("where they are", 2)
     assert bits(release(columns_of(rows), asked, mapping={"C": "A"})) == bits(found)
     with pytest.raises(fp.errors.ScoreError, match="36 of 63 are not"):
         release(sparks.frame(rows), plan(("A", "B", "C"), score_step=0.5, **grid))
@@ -132,7 +132,7 @@ def test_sums_of_more_bits_than_can_be_added_up_are_left_to_numpy():
 
     found = release(sparks.frame(rows), asked)
 
-    assert found.how.way == "in memory"
+    assert found.execution.strategy == "in memory"
     assert bits(release(columns_of(rows), asked)) == bits(found)
 
 
@@ -151,7 +151,7 @@ def test_cells_that_hold_many_records_are_cut_again(kind, monkeypatch):
 
     found = release(sparks.frame(rows), asked)
 
-    assert 3 < found.how.passes < MOST_DEPTH + 1  # cells grow smaller by each cut
+    assert 3 < found.execution.passes < MOST_DEPTH + 1  # cells grow smaller by each cut
     assert bits(release(columns_of(rows), asked)) == bits(found)
 
 
@@ -161,7 +161,7 @@ def test_a_score_that_all_records_of_a_cell_have_is_not_cut_again(monkeypatch):
 
     found = release(sparks.frame(rows), plan(levels=25, score_range=(0, 1)))
 
-    assert found.how.passes == 2
+    assert found.execution.passes == 2
 
 
 def test_labels_of_one_group_that_differ_within_a_cell_are_cut_again(monkeypatch):
@@ -171,7 +171,7 @@ def test_labels_of_one_group_that_differ_within_a_cell_are_cut_again(monkeypatch
 
     found = release(sparks.frame(rows), asked, mapping={"B": "A"})
 
-    assert found.how.passes > 2
+    assert found.execution.passes > 2
     assert bits(release(columns_of(rows), asked, mapping={"B": "A"})) == bits(found)
 
 
@@ -182,7 +182,7 @@ def test_bin_means_of_scores_far_below_the_range_need_more_pieces():
 
     found = release(sparks.frame(rows), asked)
 
-    assert (found.how.way, found.how.passes) == ("where they are", 3)
+    assert (found.execution.strategy, found.execution.passes) == ("where they are", 3)
     assert bits(release(columns_of(rows), asked)) == bits(found)
 
 
@@ -228,7 +228,7 @@ def test_every_type_has_the_bits_of_reading_it(form, kind):
     ranked = release(data, asked)
     read = release(data, asked, where="upper(race) <> ''")
 
-    assert (ranked.how.way, read.how.way) == ("where they are", "in memory")
+    assert (ranked.execution.strategy, read.execution.strategy) == ("where they are", "in memory")
     assert bits(release(plain, asked)) == bits(ranked) == bits(read)
 
 
@@ -301,7 +301,7 @@ def test_labels_of_every_type_are_the_same_text(form, value, label):
 
     found = release(sparks.frame(rows, {"race": form}), asked)
 
-    assert found.how.way == "where they are"
+    assert found.execution.strategy == "where they are"
     assert [(cell.count, cell.levels) for cell in found.sketch.cells] == [(3, 1), (0, 0)]
 
 
@@ -325,7 +325,7 @@ def test_names_with_any_characters_are_names():
 
     found = release(made, plan(("x", "y"), levels=1), score="ri`sk.1", group="a {b} 'c'")
 
-    assert (found.how.way, found.sketch.cells[0].count) == ("where they are", 3)
+    assert (found.execution.strategy, found.sketch.cells[0].count) == ("where they are", 3)
 
 
 def test_too_many_labels_are_read_instead():
@@ -333,7 +333,7 @@ def test_too_many_labels_are_read_instead():
 
     found = release(data, plan(tuple(range(300)), levels=1))
 
-    assert found.how.way == "in memory"
+    assert found.execution.strategy == "in memory"
     assert [cell.count for cell in found.sketch.cells] == [3] * 300
 
 
@@ -345,7 +345,7 @@ def test_what_spark_cannot_rank_is_read(options, kind):
 
     found = release(sparks.frame(rows), asked, **options)
 
-    assert found.how.way == "in memory"
+    assert found.execution.strategy == "in memory"
     assert bits(release(columns(rows), asked, **options)) == bits(found)
 
 
@@ -430,7 +430,7 @@ def test_a_filter_runs_inside_spark():
 
     found = release(sparks.frame(rows), plan(), where=where)
 
-    assert found.how.way == "where they are"
+    assert found.execution.strategy == "where they are"
     assert bits(release(columns(rows), plan(), where=where)) == bits(found)
 
 

@@ -10,7 +10,7 @@ from tests.oracles.exact_sketch import exact_inside, exact_sketch
 
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.sketches.grids import ranks
 from fedparity.tables.opening import open_records
 
@@ -59,7 +59,7 @@ def test_ranks_are_right_where_the_level_times_n_is_whole():
         for levels in (1, 10, 50, 100):
             found = release(series(count, draw="i"), plan(levels=levels))
 
-            assert found.how.way == "where they are"
+            assert found.execution.strategy == "where they are"
             assert ranks(count, levels).tolist() == found.sketch.cells[0].values.tolist()
 
 
@@ -94,7 +94,7 @@ def test_every_type_has_the_bits_of_reading_it(make, form, kind):
     ranked = release(data, asked)
     read = release(data, asked, where="race <> ''")
 
-    assert (ranked.how.way, read.how.way) == ("where they are", "in memory")
+    assert (ranked.execution.strategy, read.execution.strategy) == ("where they are", "in memory")
     assert numbers(ranked) == numbers(read) == numbers(release(stored(rows, form), asked))
 
 
@@ -210,7 +210,7 @@ def test_too_many_labels_are_read_instead():
 
     found = release(data, plan(tuple(range(300)), levels=1))
 
-    assert found.how.way == "in memory"
+    assert found.execution.strategy == "in memory"
     assert [cell.count for cell in found.sketch.cells] == [3] * 300
 
 
@@ -222,7 +222,7 @@ def test_what_the_server_cannot_rank_is_read(options, kind):
 
     found = release(by_adbc(rows), asked, **options)
 
-    assert found.how.way == "in memory"
+    assert found.execution.strategy == "in memory"
     assert numbers(release(columns(rows), asked, **options)) == numbers(found)
 
 
@@ -249,7 +249,7 @@ def test_bin_means_and_what_they_leave_inside_are_those_of_fractions(make, level
 
     found = release(make(rows), asked)
 
-    assert found.how.way == "where they are"
+    assert found.execution.strategy == "where they are"
     for cell, scores in zip(found.sketch.cells, _SCORES.values(), strict=True):
         assert exact_sketch(scores, None, levels, "mean") == (cell.count, cell.values.tolist())
         assert exact_inside(scores, None, levels) == cell.mean_square
@@ -302,7 +302,7 @@ def test_counts_are_made_inside_the_server(make, options, gaps):
             found = release(data, asked, score="age", **options)
         except fp.FedparityError as error:
             return str(error)
-        assert found.how.way == way
+        assert found.execution.strategy == way
         return numbers(found)
 
     assert outcome(columns(rows), "in memory") == outcome(make(rows), "where they are")
@@ -318,7 +318,7 @@ def test_scores_near_a_point_are_that_point_and_others_are_counted(make):
         release(data, plan(score_step=0.1, **grid))
     found = release(data, plan(score_step=0.05, **grid))
 
-    assert found.how.way == "where they are"
+    assert found.execution.strategy == "where they are"
     assert found.sketch.cells[0].above == (4,)
     assert {0.0: 1, 0.1: 1, 0.3: 2, 0.35: 1, 0.7: 1}.items() <= dict(
         zip(found.sketch.cells[0].values.tolist(), found.sketch.cells[0].counts, strict=True)

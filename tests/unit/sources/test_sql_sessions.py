@@ -25,9 +25,9 @@ from tests.databases import (
 )
 
 import fedparity as fp
+from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.silo.measurement import Effort
-from fedparity.silo.release import prepare
+from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import open_records, open_table
 from fedparity.tables.sql.addresses import Address
 from fedparity.tables.sql.drivers import connect
@@ -151,7 +151,7 @@ def test_a_table_without_snapshots_is_read_once_and_says_so():
 
     release = prepare(without_snapshot(ROWS), plan=plan, silo="s", score="z", group="sex")
 
-    assert release.how.way == "one pass"
+    assert release.execution.strategy == "one pass"
 
 
 @pytest.mark.database
@@ -290,8 +290,8 @@ def test_memory_does_not_grow_with_the_table():
             score="z",
             group="sex",
             where="z > 0",
-            effort=Effort(memory=1 << 20),
+            options=ComputeOptions(memory=1 << 20),
         )
 
-        assert release.how.way == "several scans"
+        assert release.execution.strategy == "several scans"
         assert release.sketch.cells[0].values.tolist() == [50000 / 3e5, 0.5, 250000 / 3e5]

@@ -17,6 +17,9 @@ COLUMNS = {
     "weird name": [True, False, True, None],
 }
 
+READS_WORDS = tuple(map(int, pl.__version__.split(".")[:2])) < (1, 40)
+"""Older versions of polars read a word of SQL as the name of a column."""
+
 
 def kept(sql):
     condition = Condition(sql)
@@ -68,7 +71,7 @@ NOT_CONDITIONS = [
     "age + 1",
     "site > 3",
     "CAST(site AS INTEGER) > 3",
-    "order < 3",
+    pytest.param("order < 3", marks=pytest.mark.skipif(READS_WORDS, reason="polars is older")),
 ]
 
 

@@ -2,9 +2,29 @@
 
 Extra ``[flower]``. The auditor's app asks every node for the message of its silo; the silo's app
 reads the node's own configuration and takes the steps that ``fedparity sketch`` and
-``fedparity secure`` take.
+``fedparity secure`` take. What Flower does by default beyond that (telemetry, the check for updates,
+installing packages) is switched off here.
 """
 
-from fedparity.engines.flower.quiet import be_quiet
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+
+__all__ = ["QUIET", "be_quiet"]
+
+QUIET = {
+    "FLWR_TELEMETRY_ENABLED": "0",
+    "FLWR_DISABLE_UPDATE_CHECK": "1",
+    "FLWR_DISABLE_RUNTIME_DEPENDENCY_INSTALLATION": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+"""Variables of the environment of every process of Flower; they are read when it starts."""
+
+
+def be_quiet(environment: MutableMapping[str, str] | None = None) -> None:
+    """Set the variables, over whatever they were: in this process's environment if none is given."""
+    (os.environ if environment is None else environment).update(QUIET)
+
 
 be_quiet()  # before anything of Flower is imported

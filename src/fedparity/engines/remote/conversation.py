@@ -14,9 +14,8 @@ from typing import Any, Protocol, TypeVar
 
 from fedparity.auditing.result import AuditResult
 from fedparity.documents.files import FileNames, write_whole
-from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.engines.remote.requests import Reply, Request, Step
+from fedparity.engines.remote.requests import Reply, Request
 from fedparity.errors import (
     DocumentError,
     MessageError,
@@ -25,8 +24,7 @@ from fedparity.errors import (
     OutputError,
 )
 from fedparity.errors.base import listed
-from fedparity.modes.secure.round_checks import threshold_of
-from fedparity.modes.secure.round_messages import SiloRoundMessage
+from fedparity.modes.mode import SiloMessage, StepName, mode_of
 from fedparity.uncertainty.checks import check_confidence
 from fedparity.version import SOFTWARE
 
@@ -145,9 +143,7 @@ class Terms:
                 fix="add silos = [...] to the plan.",
             )
         quorum = len(plan.silos) if self.quorum is None else self.quorum
-        least = 1
-        if plan.privacy is not None and plan.privacy.secure:
-            least = threshold_of(plan)
+        least = mode_of(plan).fewest_silos
         if not least <= quorum <= len(plan.silos):
             raise OptionError(
                 f"the quorum must be between {least} and {len(plan.silos)}, not {quorum}.",
@@ -259,7 +255,7 @@ def _reason(problem: OSError) -> str:
     return problem.strerror or type(problem).__name__
 
 
-Message = TypeVar("Message", SiloSketch, SiloRoundMessage)
+Message = TypeVar("Message", bound=SiloMessage)
 
 _LOOK_AGAIN = 0.2
 _TELL_EVERY = 15.0
@@ -380,7 +376,7 @@ class Conversation:
 
     def _take(
         self,
-        step: Step,
+        step: StepName,
         answer: Answer,
         read: Callable[[bytes], Message],
         found: dict[Member, Message],
@@ -421,7 +417,7 @@ class Conversation:
 
     def _tell_progress(
         self,
-        step: Step,
+        step: StepName,
         requests: Mapping[Member, Request],
         found: Mapping[Member, object],
         waiting: Mapping[Member, None],

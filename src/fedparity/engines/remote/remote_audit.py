@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from fedparity.auditing.audit import audit
 from fedparity.auditing.result import AuditResult
-from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.engines.remote.conversation import Conversation, Exchange, Folder, Member, Terms
-from fedparity.engines.remote.requests import Request, Step
-from fedparity.errors import FedparityError, MessageError
-from fedparity.modes.secure.layout import Layout
-from fedparity.modes.secure.round_checks import (
-    Inbox,
-    KeySet,
-    ShareSet,
-    check_round,
-    decode_round,
-    masked_vectors,
-    threshold_of,
-)
-from fedparity.modes.secure.round_messages import (
-    MaskedVector,
-    RoundMessage,
-    SecureConsent,
-    SecureKeys,
-    SecureShares,
-    SiloRoundMessage,
-    UnmaskAnswer,
-)
-from fedparity.modes.secure.round_progress import request_for
+from fedparity.engines.remote.requests import Request
+from fedparity.errors import FedparityError
+from fedparity.modes.mode import SiloMessage, StepName, mode_of
+from fedparity.modes.secure.round_messages import RoundMessage
 
 __all__ = ["run_audit"]
 
-Fits: TypeAlias = Callable[[SiloRoundMessage], None]
-"""Raises a MessageError for a message that does not fit those of earlier steps."""
-
-_KINDS: dict[Step, type[SiloRoundMessage]] = {
-    "keys": SecureKeys,
-    "shares": SecureShares,
-    "mask": MaskedVector,
-    "consent": SecureConsent,
-    "unmask": UnmaskAnswer,
-}
+Message = TypeVar("Message", bound=SiloMessage)
 
 
 def run_audit(
@@ -75,14 +46,9 @@ def run_audit(
     conversation = Conversation(plan, exchange, terms, folder, tell)
     folder.open()
     try:
-        messages: list[SiloSketch] | list[RoundMessage]
-        if plan.privacy is not None and plan.privacy.secure:
-            messages = _rounds(conversation)
-        else:
-            messages = _sketches(conversation)
         result = audit(
             plan,
-            messages,
+            mode_of(plan).collect(_RemoteSilos(conversation)),
             confidence=terms.confidence,
             seed=terms.seed,
             redraws=terms.redraws,
@@ -98,82 +64,30 @@ def run_audit(
     return result
 
 
-def _sketches(conversation: Conversation) -> list[SiloSketch]:
-    plan = conversation.plan
+class _RemoteSilos:
+    """The silos that a conversation reaches, as a mode asks them."""
 
-    def read(data: bytes) -> SiloSketch:
-        sketch = SiloSketch.from_bytes(data)
-        check_message(plan, sketch)
-        return sketch
-
-    request = Request(step="sketch", plan=plan)
-    found = conversation.ask(dict.fromkeys(conversation.gather(), request), read)
-    conversation.require(found, conversation.quorum)
-    return list(found.values())
-
-
-def _rounds(conversation: Conversation) -> list[RoundMessage]:
-    """All messages of a secure sum: those who answer a round are asked in the next.
-
-    Keys and shares must come from every silo; after that, silos may drop out.
-    """
-    plan = conversation.plan
-    came: list[RoundMessage] = []
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
 
     def ask(
-        members: Iterable[Member],
-        needed: int,
-        step: Step,
-        *messages: RoundMessage,
-        fits: Fits | None = None,
-    ) -> dict[Member, SiloRoundMessage]:
+        self,
+        step: StepName,
+        read: Callable[[bytes], Message],
+        *,
+        members: Iterable[Member] | None = None,
+        messages: Sequence[RoundMessage] = (),
+        needed: int | None = None,
+    ) -> dict[Member, Message]:
+        """Ask members, and raise if fewer than are needed answer."""
+        talk = self._conversation
         sent = tuple(each.to_bytes() for each in messages)
-        request = Request(step=step, plan=plan, messages=sent)
-        found = conversation.ask(dict.fromkeys(members, request), _reader(plan, step, fits))
-        conversation.require(found, needed)
-        came.extend(found.values())
+        request = Request(step=step, plan=talk.plan, messages=sent)
+        asked = talk.gather(needed) if members is None else members
+        found = talk.ask(dict.fromkeys(asked, request), read)
+        talk.require(found, talk.quorum if needed is None else needed)
         return found
 
-    everybody, enough = len(plan.silos or ()), threshold_of(plan)
-    keys = ask(conversation.gather(everybody), everybody, "keys")
-    key_set = KeySet.of(plan, Inbox(tuple(came)).of_kind(SecureKeys))
-    shares = ask(keys, everybody, "shares", *keys.values())
-    share_set = ShareSet.of(key_set, Inbox(tuple(came)).of_kind(SecureShares))
-
-    def of_this_round(message: SiloRoundMessage) -> None:
-        """Whoever sends a vector that does not fit has dropped out, and spoils it for nobody."""
-        if isinstance(message, MaskedVector):
-            masked_vectors(share_set, [message], Layout.of(plan).length)
-
-    vectors = ask(
-        shares,
-        conversation.quorum,
-        "mask",
-        *keys.values(),
-        *shares.values(),
-        fits=of_this_round,
-    )
-    request = request_for(plan, Inbox(tuple(came)))
-    came.append(request)
-    conversation.folder.keep_message("auditor", "request", request.to_bytes())
-    consents: dict[Member, SiloRoundMessage] = {}
-    if plan.keys:
-        consents = ask(vectors, enough, "consent", request)
-    ask(consents or vectors, enough, "unmask", request, *consents.values())
-    return came
-
-
-def _reader(
-    plan: Plan, step: Step, fits: Fits | None = None
-) -> Callable[[bytes], SiloRoundMessage]:
-    def read(data: bytes) -> SiloRoundMessage:
-        message = decode_round(data)
-        check_round(plan, message)
-        kind = _KINDS[step]
-        if not isinstance(message, kind):
-            raise MessageError.other_step(getattr(message, "silo", "?"), step)
-        if fits is not None:
-            fits(message)
-        return message
-
-    return read
+    def publish(self, step: str, message: RoundMessage) -> None:
+        """Keep a message of the auditor's own."""
+        self._conversation.folder.keep_message("auditor", step, message.to_bytes())

@@ -1,4 +1,4 @@
-"""A silo's steps of a secure sum, when it is asked for them: its state is on disk before it answers."""
+"""A silo's answers to the requests of an engine: the ledger and the disk know of them before they leave."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import gettempdir
 
+import numpy as np
+import numpy.typing as npt
+
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
@@ -15,28 +18,13 @@ from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.engines.remote import ALLOWED
 from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import Scalar, SiloSettings, reading_of
-from fedparity.errors import (
-    AnsweredError,
-    MessageError,
-    RoundStateError,
-    SettingsError,
-    SignatureError,
-)
-from fedparity.modes.secure.round_checks import Inbox, decode_round, one_request
+from fedparity.errors import AnsweredError, MessageError, SettingsError
+from fedparity.modes.mode import mode_of
+from fedparity.modes.secure.round_checks import Inbox, decode_round
 from fedparity.modes.secure.round_messages import SiloRoundMessage
-from fedparity.modes.secure.silo_state import RoundState, StateFile
-from fedparity.modes.secure.silo_steps import (
-    Step,
-    answer_request,
-    consent,
-    make_ready,
-    mask,
-    publish_keys,
-    share_secrets,
-)
-from fedparity.silo.permit import Permit
-from fedparity.silo.release import Release, check_silo, release_records
-from fedparity.silo.secure_release import committed_mask, count_records, silo_vector
+from fedparity.modes.secure.rounds import silo_step
+from fedparity.modes.secure.secure_mode import SecureMode
+from fedparity.modes.secure.silo_state import StateFile
 
 __all__ = [
     "PREFIX",
@@ -109,63 +97,35 @@ def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
     RoundError, MessageError, LedgerError
         As the steps raise them.
     """
-    permit = settings.permit(request.plan)  # every step is refused, not only the third
-    plan, file = request.plan, StateFile(settings.kept(request.plan, "secure-state"))
-    if request.step == "keys":
-        return _first(plan, settings, file)
-    with file.held() as state:
-        _check_own(state, plan, settings, file)
-        if request.step in state.sent:
-            if not settings.again:
-                raise AnsweredError.before(settings.silo, file.path)
-            message = state.sent_again(request.step)
-        else:
-            made = _step(request, settings, state, permit)
-            file.replace(made.state)
-            message = made.message
-        if request.step == "mask" and permit is not None:
-            with committed_mask(message, permit):  # what the ledger refuses does not leave
-                pass
-        return message
+    plan, step = request.plan, request.step
+    permit = settings.permit(plan)  # every step is refused, not only the third
+    file = StateFile(settings.kept(plan, "secure-state"))
 
-
-def _first(plan: Plan, settings: SiloSettings, file: StateFile) -> SiloRoundMessage:
-    if file.path.exists():
-        if not settings.again:
+    def resend(sent: bool) -> bool:  # noqa: FBT001 -- as silo_step calls it
+        before = sent or (step == "keys" and file.path.exists())
+        if before and not settings.again:
             raise AnsweredError.before(settings.silo, file.path)
-        with file.held() as state:
-            _check_own(state, plan, settings, file)
-            return state.sent_again("keys")
-    made = publish_keys(plan, settings.silo, key=settings.signing_key())
-    file.create(made.state)
-    return made.message
+        return before
 
-
-def _check_own(state: RoundState, plan: Plan, settings: SiloSettings, file: StateFile) -> None:
-    """Raise if a file of this name is of another round, or of a silo whose name is alike."""
-    if (state.plan, state.silo) != (plan.digest, settings.silo):
-        raise RoundStateError.other_plan(file.path)
-
-
-def _step(
-    request: Request, settings: SiloSettings, state: RoundState, permit: Permit | None
-) -> Step:
-    plan, key = request.plan, settings.signing_key()
-    inbox = Inbox(tuple(decode_round(each) for each in request.messages))
-    if request.step == "shares":
-        return share_secrets(plan, state, inbox, key=key)
-    if request.step == "mask":
-        ready = make_ready(plan, state, inbox)  # all is in order before the table is opened
+    def count() -> npt.NDArray[np.int64]:
         if permit is not None:
             permit.check()
         settings.use_ready(plan)
-        vector = silo_vector(plan, count_records(plan, settings.records(plan)))
-        return mask(plan, state, ready, vector, key=key)
-    if request.step == "consent":
-        if key is None:
-            raise SignatureError.unsigned(settings.silo)
-        return consent(plan, state, one_request(inbox), key=key)
-    return answer_request(plan, state, one_request(inbox), inbox, key=key)
+        return SecureMode(plan).vector(settings.records(plan))
+
+    with silo_step(
+        plan,
+        settings.silo,
+        step,
+        file,
+        inbox=lambda: Inbox(tuple(decode_round(each) for each in request.messages)),
+        count=count,
+        key=settings.signing_key,
+        resend=resend,
+    ) as message:
+        if step == "mask" and permit is not None:
+            permit.record(message)  # what the ledger refuses does not leave
+        return message
 
 
 def answer(request: Request, settings: SiloSettings) -> bytes:
@@ -188,10 +148,11 @@ def answer(request: Request, settings: SiloSettings) -> bytes:
 
 
 def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
-    check_silo(plan, settings.silo)
+    mode = mode_of(plan)
+    mode.check(settings.silo, weighted=False)
     permit = settings.permit(plan)
     if permit is None:
-        return _released(plan, settings).sketch.to_bytes()
+        return mode.release(settings.records(plan), settings.silo).sketch.to_bytes()
     path = settings.kept(plan, "sketch.json")
     replaces = permit.voided()
     if replaces is None:
@@ -206,16 +167,12 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
     permit.check()
     key = settings.signing_key()
     settings.use_ready(plan)
-    release = _released(plan, settings).replacing(replaces)
+    release = mode.release(settings.records(plan), settings.silo).replacing(replaces)
     if key is not None:
         release = release.signed(key)
     check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-    release.write(path, permit=permit, force=replaces is not None)
+    permit.write(path, release.sketch, force=replaces is not None)
     return release.sketch.to_bytes()
-
-
-def _released(plan: Plan, settings: SiloSettings) -> Release:
-    return release_records(settings.records(plan), plan=plan, silo=settings.silo)
 
 
 def _kept(plan: Plan, settings: SiloSettings, sketch: SiloSketch) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 from fedparity.documents.json_text import canonical_bytes, decode_object
 from fedparity.documents.plan import Plan
@@ -31,21 +31,19 @@ from fedparity.errors import (
     SettingsError,
     SignatureError,
 )
+from fedparity.modes.mode import StepName, mode_of
 
 __all__ = [
     "STEPS",
     "Refusal",
     "Reply",
     "Request",
-    "Step",
     "guarded",
     "refusal_of",
     "told_on_stderr",
 ]
 
-Step: TypeAlias = Literal["sketch", "keys", "shares", "mask", "consent", "unmask"]
-STEPS: tuple[Step, ...] = get_args(Step)
-"""The one step of a sketch; then those of a secure sum, in their order."""
+STEPS: tuple[StepName, ...] = get_args(StepName)
 
 
 class Refusal(StrEnum):
@@ -71,7 +69,7 @@ class Refusal(StrEnum):
 class Request:
     """What the auditor asks: a step of a plan, with the messages of others that it needs."""
 
-    step: Step
+    step: StepName
     plan: Plan
     messages: tuple[bytes, ...] = ()
 
@@ -160,7 +158,7 @@ def guarded(
     private = False
     try:
         request = read()
-        private = request.plan.privacy is not None
+        private = mode_of(request.plan).protected
         return Reply(silo=silo, message=work(request))
     except FedparityError as error:
         refused, reason = refusal_of(error), str(error)

@@ -21,6 +21,7 @@ from fedparity.errors import (
     OptionError,
     SettingsError,
 )
+from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import default_ledger_path
 from fedparity.silo.permit import Permit
 from fedparity.sketches.records import ArrayRecords, Records
@@ -198,7 +199,7 @@ class SiloSettings:
         ApprovalError
             If nothing was given, or it was used.
         """
-        if plan.privacy is None or self.approved is None:
+        if self.approved is None or not mode_of(plan).protected:
             return
         try:
             self.kept(plan, _READY).unlink()

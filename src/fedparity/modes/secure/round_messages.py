@@ -198,6 +198,12 @@ class SiloRoundMessage(RoundMessage):
 
     silo: str
     signature: str | None = None
+    replaces: ClassVar[None] = None  # no message of a round can be voided
+
+    @property
+    def content_digest(self) -> str:
+        """The digest that the ledger keeps: a second masked vector is never the same."""
+        return self.digest
 
     def __repr__(self) -> str:
         signed = "unsigned" if self.signature is None else "signed"

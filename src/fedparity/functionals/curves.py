@@ -1,0 +1,266 @@
+r"""Curves on common intervals, many sets of them at once: the one kernel behind every measure.
+
+A table holds one curve per row and one interval per column, with any leading axes in front: redraws,
+allocations, silos. Rows are the quantile functions of the groups on intervals of levels, or their cdfs
+on intervals of scores, and an integral is a sum over columns. Estimates, the bootstrap, redraws of noise
+and planning all call the functions below, so that they agree to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.functionals.order import checked_power, power
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.refinement import QuantileTable
+
+__all__ = [
+    "CDFTable",
+    "Counterfactuals",
+    "Terms",
+    "around_center",
+    "around_mean",
+    "center",
+    "checked",
+    "counterfactuals",
+    "disparities",
+    "from_center",
+    "heterogeneities",
+    "integral",
+    "lower_weighted_median",
+    "pair_powers",
+    "shapley",
+    "terms",
+]
+
+_ROUNDING = 1e-12
+"""Shares that reach one half up to this are taken to reach it: five times 0.1 is one half."""
+_TINY = 1e-300
+
+
+class CDFTable(NamedTuple):
+    """Cdfs read on consecutive intervals of scores, on which they are constant."""
+
+    widths: FloatArray
+    """Length of each interval between two consecutive atoms of any of the laws."""
+    values: FloatArray
+    """One row per law, one column per interval, and any leading axes."""
+
+
+CurveTable: TypeAlias = QuantileTable | CDFTable
+
+
+def integral(values: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the sum of ``values`` times ``widths`` over the last axis, in NumPy's own order.
+
+    ``values`` are overwritten. A BLAS product would sum in an order that depends on the machine.
+    """
+    total: FloatArray = np.sum(np.multiply(values, widths, out=values), axis=-1)
+    return total
+
+
+def disparities(table: QuantileTable, shares: FloatArray, order: int) -> FloatArray:
+    r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` of each set of quantile functions.
+
+    ``shares`` of the groups lie along the last axis.
+    """
+    return integral(around_center(table.values, shares[..., None], order), table.widths)
+
+
+def heterogeneities(table: CDFTable, shares: FloatArray, order: int) -> FloatArray:
+    r"""Return :math:`\sum_s \alpha_s \int |F_s - F^\times|^p` of each set of cdfs."""
+    return integral(around_mean(table.values, shares[..., None], order), table.widths)
+
+
+def checked(
+    measure: Callable[[Any, FloatArray, int], FloatArray],
+    table: CurveTable,
+    shares: FloatArray,
+    order: int,
+    what: str,
+) -> float:
+    """Return a measure of one table as a float.
+
+    Raises
+    ------
+    MagnitudeError
+        If it underflowed to zero although the curves differ.
+    """
+    if not shares.all():  # a group without share plays no part, not even in rounding
+        table, shares = table._replace(values=table.values[shares > 0]), shares[shares > 0]
+    value = float(measure(table, shares, order))
+    return checked_power(value, table.values, table.widths, what)
+
+
+def pair_powers(table: QuantileTable, order: int) -> FloatArray:
+    """Return the p-th power of the distance between every two rows, along a new last axis."""
+    values = table.values
+    columns = [
+        integral(power(values[..., s, :] - values[..., t, :], order), table.widths)
+        for s, t in combinations(range(values.shape[-2]), 2)
+    ]
+    return np.stack(columns, axis=-1)
+
+
+def from_center(table: QuantileTable, shares: FloatArray, order: int) -> FloatArray:
+    r"""Return :math:`\int |q_s - q^*|^p` of every row: how far each group is from the center."""
+    widths, values = table
+    gaps = values - center(values, shares, order)[..., None, :]
+    return integral(power(gaps, order, out=gaps), widths[..., None, :])
+
+
+def center(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
+    """Return the pointwise center of the rows of ``values``: mean (p = 2) or lower median (p = 1).
+
+    The mean is summed in one order at every level, so that the mean of non-decreasing rows
+    does not decrease in floating point.
+    """
+    weights = shares[..., None]
+    if order == 1:
+        return lower_weighted_median(values, weights)
+    total = np.maximum(np.sum(weights, axis=-2), _TINY)
+    mean: FloatArray = np.sum(values * weights, axis=-2) / total
+    return mean
+
+
+def around_center(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
+    r"""Return :math:`\min_z \sum_s \alpha_s |q_s - z|^p` for each column of ``values``.
+
+    The minimizer is the mean for p = 2 and a weighted median for p = 1 (paper,
+    `eq:bar-quantile-pointwise`).
+    """
+    return _around_median(values, shares) if order == 1 else around_mean(values, shares, 2)
+
+
+def around_mean(values: FloatArray, shares: FloatArray, order: int) -> FloatArray:
+    r"""Return :math:`\sum_s \alpha_s |x_s - \bar x|^p` for each column of ``values``.
+
+    ``shares`` add up to one over the rows and broadcast against ``values``: a column of them,
+    or one per entry. Differences between rows come first: equal rows then have exactly zero
+    dispersion, and no digit is lost when rows are close to each other and far from zero. Two
+    rows need one difference only (`rem:two-groups`).
+    """
+    if values.shape[-2] == 2:
+        factor = shares[..., 0, :] * shares[..., 1, :] * (2 if order == 1 else 1)
+        gaps = values[..., 1, :] - values[..., 0, :]
+        return np.multiply(factor, power(gaps, order, out=gaps), out=gaps)
+    relative = values - _row_with_share(values, shares)
+    relative -= np.sum(shares * relative, axis=-2, keepdims=True)
+    total: FloatArray = np.sum(shares * power(relative, order), axis=-2)
+    return total
+
+
+def _row_with_share(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """The first row whose share is not zero, in each column: where differences start from.
+
+    A row without share counts nothing, and differences to it must cost no digit.
+    """
+    if (shares[..., 0, :] > 0).all():
+        return values[..., :1, :]
+    first = np.argmax(np.broadcast_to(shares, values.shape) > 0, axis=-2)
+    return np.take_along_axis(values, first[..., None, :], axis=-2)
+
+
+def _around_median(values: FloatArray, shares: FloatArray) -> FloatArray:
+    if values.shape[-2] == 2:
+        smaller = np.minimum(shares[..., 0, :], shares[..., 1, :])
+        return smaller * np.abs(values[..., 1, :] - values[..., 0, :])
+    gaps = values - lower_weighted_median(values, shares)[..., None, :]
+    total: FloatArray = np.sum(shares * np.abs(gaps), axis=-2)
+    return total
+
+
+def lower_weighted_median(values: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return, for each column, the smallest value at which half of the shares is reached.
+
+    The weighted median is not unique when a share adds up to one half exactly; this is the
+    lowest (paper, `rem:p1`, holds for any choice).
+    """
+    order = np.argsort(values, axis=-2, kind="stable")
+    weights = np.broadcast_to(shares, values.shape)
+    reached = np.cumsum(np.take_along_axis(weights, order, axis=-2), axis=-2)
+    half = reached[..., -1:, :] * (0.5 - _ROUNDING)
+    first = np.argmax(reached >= half, axis=-2)[..., None, :]
+    median = np.take_along_axis(values, np.take_along_axis(order, first, axis=-2), axis=-2)
+    return median[..., 0, :]
+
+
+class Terms(NamedTuple):
+    """The terms of the decomposition of each set of quantile functions."""
+
+    v_mix: FloatArray
+    v_bar: FloatArray
+    remainder: FloatArray | None
+    """None for order 1, where there is no identity."""
+
+
+def terms(mixtures: QuantileTable, centers: FloatArray, shares: FloatArray, order: int) -> Terms:
+    r"""Return :math:`V_{mix}`, :math:`V_{bar}` and R (paper, `eq:anova-terms`).
+
+    ``centers`` are the quantile functions of the groups' transport centers, on the intervals of
+    their ``mixtures``.
+    """
+    widths, mixed = mixtures
+    weights = shares[..., None] * widths[..., None, :]
+    mixing = mixed - centers
+    centering = centers - center(mixed, shares, order)[..., None, :]
+
+    def total(summands: FloatArray) -> FloatArray:
+        summed: FloatArray = np.sum(summands, axis=(-2, -1))
+        return summed
+
+    return Terms(
+        v_mix=total(weights * power(mixing, order)),
+        v_bar=total(weights * power(centering, order)),
+        remainder=2 * total(weights * mixing * centering) if order == 2 else None,
+    )
+
+
+class Counterfactuals(NamedTuple):
+    """What the two counterfactuals make of every cell: silos by groups, with any leading axes."""
+
+    lacking: npt.NDArray[np.bool_]
+    """Where a silo lacks a group: its pooled law stands in for it if there is no selection."""
+    growth: FloatArray
+    """No selection: by how much a cell must grow to count by all records of its silo; 0 if lacking."""
+    share: FloatArray
+    """Local parity: the share of its silo's pooled records that a cell becomes."""
+
+
+def counterfactuals(counts: npt.NDArray[Any]) -> Counterfactuals:
+    r"""Return the changes that replace :math:`\pi_{j|s}` by :math:`\beta_j`, and :math:`\nu_{j,s}` by :math:`\nu_j`.
+
+    Examples
+    --------
+    >>> lacking, growth, share = counterfactuals(np.array([[30, 10], [5, 0]]))
+    >>> lacking[1], growth[0], share[0]
+    (array([False,  True]), array([1.33333333, 4.        ]), array([0.75, 0.25]))
+    """
+    in_silo, lacking = counts.sum(axis=-1, keepdims=True), counts == 0
+    return Counterfactuals(
+        lacking=lacking,
+        growth=np.divide(in_silo, counts, out=np.zeros(counts.shape), where=~lacking),
+        share=counts / np.maximum(in_silo, _TINY),
+    )
+
+
+Number = TypeVar("Number", float, FloatArray)
+
+
+def shapley(
+    observed: Number, without_selection: Number, local_parity: Number
+) -> tuple[Number, Number]:
+    r"""Return the selection and the within-silo part of a disparity.
+
+    They are the Shapley values of the two counterfactual changes, and add up to ``observed``:
+    with both changes nothing is left, :math:`G(\beta, \nu_j) = 0`.
+    """
+    return (
+        (observed - without_selection + local_parity) / 2,
+        (observed - local_parity + without_selection) / 2,
+    )

@@ -1,0 +1,366 @@
+"""What a privacy mode is: everything that depends on how a plan protects single records.
+
+A plan without ``[privacy]`` asks for plain sketches; the others for noisy histograms, or for sums over the
+silos. Whatever differs between them is a method of :class:`Mode`, so that silos, engines, audits and the
+command line are written once. To add a mode: write its terms (:mod:`fedparity.documents.privacy_terms`), a
+class like those beside this file, and a line in :func:`mode_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+
+from fedparity.documents.files import Path
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.documents.signing import sign
+from fedparity.laws.labels import Group
+from fedparity.modes.measurement import ComputeOptions, Strategy
+from fedparity.privacy.disclosure import Decision
+from fedparity.sketches.records import Faults, Records
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fedparity.documents.audit_warnings import AuditWarning
+    from fedparity.federated.attribution import Attribution
+    from fedparity.federated.decomposition import Decomposition, TriangleTerms
+    from fedparity.federated.estimate import Pair
+    from fedparity.federated.federation import Federation
+    from fedparity.federated.influence import SiloInfluence
+    from fedparity.federated.local_audits import LocalAudit
+    from fedparity.federated.mixtures import Method
+    from fedparity.uncertainty.assessment import Assessment
+
+__all__ = [
+    "AuditOptions",
+    "Cost",
+    "Description",
+    "Exchange",
+    "ExecutionInfo",
+    "Measured",
+    "MissingRecords",
+    "Mode",
+    "Progress",
+    "Release",
+    "SiloMessage",
+    "StepName",
+    "UnreleasedGroup",
+    "mode_of",
+]
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Called with the steps done, their total, and what is being done."""
+StepName: TypeAlias = Literal["sketch", "keys", "shares", "mask", "consent", "unmask"]
+"""The one step of a sketch; then those of a secure sum, in their order."""
+
+
+class SiloMessage(Protocol):
+    """A message of one silo."""
+
+    @property
+    def silo(self) -> str:
+        """Who sent it."""
+        ...  # pragma: no cover
+
+
+Member = TypeVar("Member")
+Message = TypeVar("Message", bound=SiloMessage)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExecutionInfo:
+    """How a sketch was computed: for the operator, and of no effect on the result."""
+
+    strategy: Strategy
+    kernel: str
+    passes: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """What would leave a silo, with what only its operator may see."""
+
+    sketch: SiloSketch
+    """The message: all that leaves."""
+    decisions: Mapping[Group, Decision]
+    """What the disclosure rules decided for each group, and why."""
+    records: Mapping[Group, int]
+    """True numbers of records; they stay in the building. Empty in a privacy mode."""
+    execution: ExecutionInfo
+
+    def signed(self, key: Ed25519PrivateKey) -> Release:
+        """Return the same release with its message signed."""
+        return replace(self, sketch=sign(self.sketch, key))
+
+    def replacing(self, message: str | None) -> Release:
+        """Return the same release, said to stand for a message that was voided."""
+        if message is None:
+            return self
+        return replace(self, sketch=replace(self.sketch, replaces=message))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a release costs the records in privacy loss; None without noise."""
+
+    epsilon: float | None = None
+    budget: float | None = None
+
+
+class Exchange(Protocol[Member]):
+    """Whoever carries messages between the auditor and the silos."""
+
+    def ask(
+        self,
+        step: StepName,
+        read: Callable[[bytes], Message],
+        *,
+        members: Iterable[Member] | None = None,
+        messages: Sequence[Any] = (),
+        needed: int | None = None,
+    ) -> dict[Member, Message]:
+        """Ask silos for the message of a step, and return the valid ones.
+
+        ``members`` are all if absent; ``needed`` is the quorum if absent. ``messages`` are those of other
+        silos that the step needs. ``read`` decodes and checks a message.
+        """
+        ...  # pragma: no cover
+
+    def publish(self, step: str, message: Any) -> None:  # noqa: ANN401 -- any document
+        """Keep a message of the auditor's own among those of the silos."""
+        ...  # pragma: no cover
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """How the uncertainty of an audit is computed."""
+
+    confidence: float = 0.95
+    seed: int = 0
+    redraws: int | None = None
+    progress: Progress | None = None
+
+    def assessment(self) -> dict[str, Any]:
+        """Return these as :func:`fedparity.assess` takes them."""
+        progress = self.progress
+        return {
+            "confidence": self.confidence,
+            "seed": self.seed,
+            "redraws": self.redraws,
+            "progress": None
+            if progress is None
+            else (lambda done, total: progress(done, total, "redrawing")),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissingRecords:
+    """Records that exist, or may exist, and that no message describes."""
+
+    silos_missing: tuple[str, ...]
+    """Silos that the plan names and that sent nothing."""
+    withheld: int
+    """Cells that were withheld."""
+    most: Mapping[Group, float]
+    """An upper bound of the missing records of each group; ``math.inf`` without a limit."""
+    total: float
+    """An upper bound of the missing records of all groups together."""
+    contradicted: tuple[str, ...] = ()
+    """Silos that released more records than their public total."""
+
+    def of(self, groups: Sequence[Group]) -> dict[Group, float]:
+        """Return the upper bounds of those of these groups that may have missing records."""
+        return {group: self.most[group] for group in groups if self.most[group]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreleasedGroup:
+    """A group whose law nobody knows, so that the others are measured without it."""
+
+    group: Group
+    withheld: int
+    """In how many silos it was withheld."""
+    most: float | None
+    """An upper bound of its records; None without a limit."""
+    known: str
+    """What is known of their number, in words."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measured:
+    """All that the messages of silos tell; what nobody can see in a mode is None or empty."""
+
+    silos: tuple[str, ...]
+    """Those whose records are in the numbers."""
+    messages: Sequence[SiloSketch]
+    """What each of them said; none where only a sum over them is seen."""
+    missing: MissingRecords
+    unreleased: tuple[UnreleasedGroup, ...]
+    federation: Federation
+    """The records seen, as the result holds them and rates at a threshold read them."""
+    known: Federation
+    """The records seen, with the errors that certificates of magnitudes count."""
+    method: Method
+    pairs: tuple[Pair, ...]
+    assessment: Assessment
+    terms: Decomposition | TriangleTerms | None = None
+    attribution: Attribution | None = None
+    influences: tuple[SiloInfluence, ...] = ()
+    local: tuple[LocalAudit, ...] = ()
+    guarantee: Mapping[str, Any]
+    warnings: tuple[AuditWarning, ...] = ()
+    """Of this mode alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """What a plan means in its mode, in sentences for people who have to agree to it."""
+
+    sent: list[str]
+    """What each silo will send."""
+    held_back: list[str]
+    """What it will hold back."""
+    estimator: str
+    """What the disparity is computed from, or how."""
+    sources: str
+    """What the auditor learns of where a disparity comes from."""
+
+
+class Mode(Protocol):
+    """The privacy mode of one plan."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        ...  # pragma: no cover
+
+    @property
+    def name(self) -> str:
+        """As policies and ledgers call it: ``none``, ``dp``, ``secure`` or ``secure+dp``."""
+        ...  # pragma: no cover
+
+    @property
+    def in_rounds(self) -> bool:
+        """Whether silos exchange several messages; each sends one sketch otherwise."""
+        ...  # pragma: no cover
+
+    @property
+    def protected(self) -> bool:
+        """Whether nothing exact may be learned of a silo's table, not even why it does not answer."""
+        ...  # pragma: no cover
+
+    @property
+    def levels(self) -> int:
+        """How many levels, or bins, a result states."""
+        ...  # pragma: no cover
+
+    @property
+    def most_values(self) -> int:
+        """How many values a cell has unless the rules cut it."""
+        ...  # pragma: no cover
+
+    @property
+    def fewest_silos(self) -> int:
+        """Without how many silos there can be no result."""
+        ...  # pragma: no cover
+
+    @property
+    def cost(self) -> Cost:
+        """What a release costs in privacy loss."""
+        ...  # pragma: no cover
+
+    @property
+    def view(self) -> list[float | None]:
+        """What the ledger compares of two plans: at which scores they see the records."""
+        ...  # pragma: no cover
+
+    def check(self, silo: str, *, weighted: bool) -> None:
+        """Raise if a silo may not answer the plan with one message of its own.
+
+        Raises
+        ------
+        MessageError
+            If the roster does not list it.
+        PrivacyError
+            If the mode has no such messages, or the records have weights that it cannot protect.
+        """
+        ...  # pragma: no cover
+
+    def release(
+        self, records: Records, silo: str, options: ComputeOptions | None = None
+    ) -> Release:
+        """Return what a silo with these records would send; noise is drawn here, if any is."""
+        ...  # pragma: no cover
+
+    def preview(
+        self, records: Records, silo: str, options: ComputeOptions | None = None
+    ) -> object:
+        """Read the records as :meth:`release` does, and return what may be shown beforehand."""
+        ...  # pragma: no cover
+
+    def stream(self, *, weighted: bool, resolution: int) -> Any:  # noqa: ANN401 -- each has its own
+        """Return what gathers records that come once, batch by batch; it can be pickled and merged."""
+        ...  # pragma: no cover
+
+    def finish(
+        self,
+        stream: Any,  # noqa: ANN401 -- as stream() made it
+        silo: str,
+        accept: Callable[[Faults], int],
+        *,
+        weighted: bool,
+    ) -> Release:
+        """Return what a silo whose records a stream has gathered would send."""
+        ...  # pragma: no cover
+
+    def collect(self, exchange: Exchange[Any]) -> list[Any]:
+        """Ask the silos for their messages, and return all of them."""
+        ...  # pragma: no cover
+
+    def measure(self, messages: Iterable[Any | Path], options: AuditOptions) -> Measured:
+        """Read and check the messages of the silos, and measure what they tell.
+
+        Raises
+        ------
+        MessageError
+            If a message is not valid, does not answer the plan, or comes twice.
+        GroupError
+            If fewer than two groups can be compared.
+        """
+        ...  # pragma: no cover
+
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
+        ...  # pragma: no cover
+
+    def guarantee(self) -> dict[str, Any]:
+        """Return the terms of the plan as a result states them, with what they do not protect."""
+        ...  # pragma: no cover
+
+
+def mode_of(plan: Plan) -> Mode:
+    """Return the privacy mode of a plan: the one place where it is chosen.
+
+    Examples
+    --------
+    >>> mode_of(Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))).name
+    'none'
+    """
+    name = "none" if plan.privacy is None else plan.privacy.mode
+    # Imported where they are chosen: a silo of one mode needs nothing of the others.
+    match name:
+        case "none":
+            from fedparity.modes.plain import PlainMode  # noqa: PLC0415
+
+            return PlainMode(plan)
+        case "dp":
+            from fedparity.modes.noisy import NoisyMode  # noqa: PLC0415
+
+            return NoisyMode(plan)
+        case _:
+            from fedparity.modes.secure.secure_mode import SecureMode  # noqa: PLC0415
+
+            return SecureMode(plan)

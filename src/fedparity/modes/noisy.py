@@ -1,0 +1,290 @@
+"""Noise in each silo: exact counts in, noisy counts out.
+
+What leaves is a function of the noisy counts and of the plan alone. Nothing else that depends on the
+records is in a message: no number of rows left out, no rank error, no reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fedparity.documents.fields import group_words
+from fedparity.documents.files import Path
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell
+from fedparity.documents.plan import Plan
+from fedparity.documents.privacy_terms import PrivacyTerms
+from fedparity.errors import PlanError, PrivacyError
+from fedparity.laws.labels import Group
+from fedparity.modes.measurement import ComputeOptions
+from fedparity.modes.mode import AuditOptions, Cost, Description, ExecutionInfo, Measured, Release
+from fedparity.modes.plain import SketchMode
+from fedparity.privacy.disclosure import Decision
+from fedparity.privacy.histograms import Counts, GridTally, grid_counts
+from fedparity.privacy.noise import MECHANISM, NoiseLaw, laplace_mechanism
+from fedparity.sketches.records import Faults, Records
+from fedparity.text import counted, named, number
+from fedparity.version import SOFTWARE
+
+__all__ = ["HistogramMode", "NoisyMode", "Preview"]
+
+_NOISE_LIMITS = (
+    "changing a record, or its group, costs 2 epsilon; c records of one person cost c epsilon; "
+    "a person in m silos loses up to m epsilon; other releases from the same records add up"
+)
+_INPUT_LIMIT = "a silo that does not follow the plan is not found out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What would leave, for a dry run: no noise is drawn, and no number of the data is kept."""
+
+    plan: Plan
+    silo: str
+    guarantee: Mapping[str, Any]
+    deviation: float
+    """Standard deviation of the noise of one bin."""
+    count_deviation: float
+    """Standard deviation of the noise of a group's count."""
+
+
+@dataclass(frozen=True)
+class HistogramMode:
+    """What modes have in common in which silos count their records in the plan's public bins."""
+
+    plan: Plan
+    protected = True
+
+    @property
+    def name(self) -> str:
+        """As the plan calls it."""
+        return self.terms.mode
+
+    @property
+    def terms(self) -> PrivacyTerms:
+        """The ``[privacy]`` of the plan."""
+        if self.plan.privacy is None:
+            raise PlanError.no_histograms()
+        return self.plan.privacy
+
+    @property
+    def levels(self) -> int:
+        """The bins of the histograms."""
+        return self.plan.grid.bins
+
+    most_values = levels
+
+    @property
+    def cost(self) -> Cost:
+        """The plan's epsilon, and what all releases of the records may cost together."""
+        epsilon = self.terms.epsilon
+        return Cost() if epsilon is None else Cost(epsilon, self.terms.budget or epsilon)
+
+    @property
+    def view(self) -> list[float | None]:
+        """The range and the grid of the scores; without noise the edges of the bins too."""
+        edges = [] if self.terms.noisy else self.plan.grid.edges.tolist()
+        return [*self.plan.score_range, self.plan.score_step, *edges]
+
+    def check_unweighted(self, *, weighted: bool) -> None:
+        """Raise if the records have weights: no epsilon bounds what one weight reveals."""
+        if weighted:
+            raise PrivacyError.weighted(self.name)
+
+    def count(self, records: Records, options: ComputeOptions | None = None) -> Counts:
+        """Return the exact counts by group and bin of the plan's grid; they stay in the building.
+
+        Raises
+        ------
+        PrivacyError
+            If the records have weights.
+        TableError, ScoreError
+            If rows may not be counted; without numbers.
+        """
+        self.check_unweighted(weighted=records.weighted)
+        options = options or ComputeOptions()
+        return grid_counts(
+            records,
+            self.plan.grid,
+            self.plan.groups,
+            threads=options.threads,
+            progress=options.progress,
+        )
+
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
+        return Description(
+            sent=self._sent(),
+            held_back=self._held_back(),
+            estimator="from histograms of public bins",
+            sources=self._sources,
+        )
+
+    def _sent(self) -> list[str]:
+        plan = self.plan
+        groups = named([group_words(group) for group in plan.groups])
+        lowest, highest = (number(end) for end in plan.score_range)
+        sentences = [
+            (
+                f"for each of the {len(plan.groups)} groups ({groups}): how many of its scores lie in "
+                f"each of {counted(plan.grid.bins, 'bin')} from {lowest} to {highest}, "
+                f"{self._protection};"
+            )
+        ]
+        if plan.thresholds:
+            scores = ", ".join(number(threshold) for threshold in plan.thresholds)
+            sentences.append(
+                f"no bin has scores on both sides of {scores} ({plan.favorable} is good);"
+            )
+        if self.terms.noisy:
+            return [*sentences, "no record, no name, no other column, no exact number."]
+        return [
+            *sentences,
+            "how many rows it left out because they have no score, masked likewise;",
+            "no record, no name, no other column.",
+        ]
+
+    def _held_back(self) -> list[str]:
+        terms = self.terms
+        if terms.epsilon is None:
+            return []
+        return [
+            (
+                "single records: adding or removing one changes no outcome's probability by more "
+                f"than a factor e^{number(terms.epsilon)} (epsilon = {number(terms.epsilon)});"
+            ),
+            (
+                f"more than the budget of {number(terms.budget or terms.epsilon)} for all releases "
+                "from the same data;"
+            ),
+        ]
+
+    @property
+    def _protection(self) -> str:
+        """What is done to the counts before they leave."""
+        return "with noise added"
+
+    @property
+    def _sources(self) -> str:
+        return "what it comes from, and what each silo would see alone"
+
+    def stated(self, seen: str, *limits: str) -> dict[str, Any]:
+        """Return the terms as a result states them: what the auditor saw, and what is not protected."""
+        known = (*((_NOISE_LIMITS,) if self.terms.noisy else ()), *limits, _INPUT_LIMIT)
+        return {**self.plan.guarantee, "seen": seen, "limits": "; ".join(known)}
+
+
+@dataclass(frozen=True)
+class NoisyMode(HistogramMode, SketchMode):
+    """Noisy histograms of each silo."""
+
+    def check(self, silo: str, *, weighted: bool) -> None:
+        """Raise if the roster does not list the silo, or the records have weights."""
+        super().check(silo, weighted=weighted)
+        self.check_unweighted(weighted=weighted)
+
+    def release(
+        self, records: Records, silo: str, options: ComputeOptions | None = None
+    ) -> Release:
+        """Return what a silo with these records would send; every call draws noise anew."""
+        self.check(silo, weighted=records.weighted)
+        return self._released(self.count(records, options), silo)
+
+    def preview(
+        self, records: Records, silo: str, options: ComputeOptions | None = None
+    ) -> Preview:
+        """Count the records, so that a mistake in them is found, and forget the counts."""
+        self.check(silo, weighted=records.weighted)
+        self.count(records, options)
+        law = NoiseLaw(self._epsilon)
+        whole = NoiseLaw(law.epsilon, doses=float(self.terms.bins or 1))
+        return Preview(
+            plan=self.plan,
+            silo=silo,
+            guarantee=self._message_guarantee(),
+            deviation=law.deviation,
+            count_deviation=whole.deviation,
+        )
+
+    def stream(self, *, weighted: bool, resolution: int) -> GridTally:  # noqa: ARG002 -- counts are exact
+        """Return what counts records that come once."""
+        return GridTally(len(self.plan.groups), self.plan.grid)
+
+    def finish(
+        self,
+        stream: GridTally,
+        silo: str,
+        accept: Callable[[Faults], int],
+        *,
+        weighted: bool,  # noqa: ARG002 -- found out before
+    ) -> Release:
+        """Return what a silo whose records a stream has counted would send."""
+        return self._released(stream.finish(accept), silo)
+
+    def measure(self, messages: Iterable[SiloSketch | Path], options: AuditOptions) -> Measured:
+        """Check the histograms, and measure what they tell."""
+        from fedparity.modes.histogram_audit import measure_noisy  # noqa: PLC0415 -- not in a silo
+
+        return measure_noisy(self, messages, options)
+
+    def guarantee(self) -> dict[str, Any]:
+        """Return the terms, and what they do not protect."""
+        return self.stated("a noisy histogram of each group in each silo")
+
+    def _held_back(self) -> list[str]:
+        least = self.plan.disclosure.minimum_cell
+        rule = f"a group whose noisy count is below {counted(least, 'record')};"
+        return [*super()._held_back(), *([rule] if least > 1 else [])]
+
+    def _released(self, counts: Counts, silo: str) -> Release:
+        r"""Draw the noise: :math:`\varepsilon`-differentially private.
+
+        Precondition: the counts are those of every group of the plan. Postcondition: the message is
+        post-processing of one release of :func:`~fedparity.privacy.noise.noisy_counts`, so it costs the
+        plan's epsilon, once. Each call draws anew and costs as much again.
+        """
+        plan, minimum = self.plan, self.plan.disclosure.minimum_cell
+        noisy = laplace_mechanism(self._epsilon).release(counts)
+        message = SiloSketch(
+            plan=plan.digest,
+            silo=silo,
+            kind="histogram",
+            cells=[
+                _cell(group, row, minimum) for group, row in zip(plan.groups, noisy, strict=True)
+            ],
+            rows_dropped=0,
+            guarantee=self._message_guarantee(),
+            software=SOFTWARE,
+        )
+        reason = f"fewer than {minimum} records once noise was added"
+        decisions = {
+            cell.group: Decision(
+                levels=cell.levels,
+                withheld=cell.withheld,
+                reasons=() if cell.withheld is None else (reason,),
+            )
+            for cell in message.cells
+        }
+        how = ExecutionInfo(strategy="one pass", kernel="numpy", passes=1)
+        return Release(sketch=message, decisions=decisions, records={}, execution=how)
+
+    def _message_guarantee(self) -> dict[str, Any]:
+        mechanism = laplace_mechanism(self._epsilon)
+        return {
+            **self.plan.guarantee,
+            "mechanism": MECHANISM,
+            "scale": mechanism.scale,
+            "library": mechanism.library,
+        }
+
+    @property
+    def _epsilon(self) -> float:
+        return float(self.terms.epsilon or 0.0)
+
+
+def _cell(group: Group, row: Counts, minimum: int) -> HistogramCell:
+    """A cell, withheld by its noisy count alone: post-processing, which costs nothing."""
+    withheld = minimum > 1 and int(row.sum()) < minimum
+    return HistogramCell.kept_back(group) if withheld else HistogramCell(group=group, values=row)

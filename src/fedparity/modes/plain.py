@@ -1,0 +1,438 @@
+"""Plain sketches: no privacy mode beyond the disclosure rules, which decide what leaves of each number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fedparity.documents.fields import group_words
+from fedparity.documents.files import Path
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_checks import check_message
+from fedparity.documents.plan import Plan
+from fedparity.errors import MessageError
+from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
+from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
+from fedparity.modes.mode import (
+    AuditOptions,
+    Cost,
+    Description,
+    Exchange,
+    ExecutionInfo,
+    Measured,
+    Release,
+)
+from fedparity.privacy.count_merging import counts_above, merge_counts, run_minimum
+from fedparity.privacy.disclosure import Decision, decide, whole_effective
+from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
+from fedparity.sketches.grids import ScoreGrid
+from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.selection.moments import Asked
+from fedparity.sketches.selection.select import Census
+from fedparity.sketches.streaming import StreamSketch
+from fedparity.text import counted, named, number
+from fedparity.version import SOFTWARE
+
+__all__ = ["PlainMode", "SketchMode"]
+
+
+@dataclass(frozen=True)
+class SketchMode:
+    """What modes have in common in which each silo sends one message of its own."""
+
+    plan: Plan
+    in_rounds = False
+    fewest_silos = 1
+
+    def check(self, silo: str, *, weighted: bool) -> None:  # noqa: ARG002 -- weights are fine here
+        """Raise if the roster does not list the silo."""
+        plan = self.plan
+        if plan.silos is not None and silo not in plan.silo_set:
+            raise MessageError.not_in_roster(silo, plan.silos)
+
+    def collect(self, exchange: Exchange[Any]) -> list[SiloSketch]:
+        """Ask each silo for its message."""
+
+        def read(data: bytes) -> SiloSketch:
+            sketch = SiloSketch.from_bytes(data)
+            check_message(self.plan, sketch)
+            return sketch
+
+        return list(exchange.ask("sketch", read).values())
+
+
+@dataclass(frozen=True)
+class PlainMode(SketchMode):
+    """Sketches under the disclosure rules."""
+
+    name = "none"
+    protected = False
+    cost = Cost()
+
+    @property
+    def levels(self) -> int:
+        """The k of the sketches."""
+        return self.plan.levels
+
+    @property
+    def most_values(self) -> int:
+        """How many values a cell has unless the rules cut it."""
+        return self.plan.most_values
+
+    @property
+    def view(self) -> list[float | None]:
+        """The range and the grid of the scores, and the rounding."""
+        return [*self.plan.score_range, self.plan.score_step, self.plan.rounding]
+
+    def guarantee(self) -> dict[str, Any]:
+        """Return the disclosure rules."""
+        return self.plan.guarantee
+
+    def describe(self) -> Description:
+        """Return what the plan means, in sentences."""
+        how = {"grid": "Algorithm 1 on the grid of levels", "exact": "exact integration"}
+        return Description(
+            sent=_sent(self.plan),
+            held_back=_held_back(self.plan),
+            estimator=how[self.plan.estimator],
+            sources="what it comes from, and what each silo would see alone",
+        )
+
+    def release(
+        self, records: Records, silo: str, options: ComputeOptions | None = None
+    ) -> Release:
+        """Return what a silo with these records would send."""
+        self.check(silo, weighted=records.weighted)
+        found = measure_records(
+            records,
+            partial(self._levels, silo, weighted=records.weighted),
+            self._requested,
+            score_range=self.plan.score_range,
+            levels_hint=self.plan.levels,
+            options=options,
+        )
+        return self._released(found, silo, weighted=records.weighted)
+
+    preview = release  # nothing is drawn, so that all of it may be seen beforehand
+
+    def stream(self, *, weighted: bool, resolution: int) -> StreamSketch:
+        """Return what gathers records that come once."""
+        return StreamSketch(
+            groups=self.plan.groups,
+            asked=self._requested,
+            weighted=weighted,
+            resolution=resolution,
+            score_range=self.plan.score_range,
+        )
+
+    def finish(
+        self,
+        stream: StreamSketch,
+        silo: str,
+        accept: Callable[[Faults], int],
+        *,
+        weighted: bool,
+    ) -> Release:
+        """Return what a silo whose records a stream has gathered would send."""
+        levels = partial(self._levels, silo, weighted=weighted)
+        selected, errors = stream.finish(levels, accept)
+        found = Measurement(selected=selected, rank_errors=errors, strategy="one pass")
+        return self._released(found, silo, weighted=weighted)
+
+    def measure(self, messages: Iterable[SiloSketch | Path], options: AuditOptions) -> Measured:
+        """Check the sketches, and measure what they tell."""
+        from fedparity.modes.sketch_audit import measure_sketches  # noqa: PLC0415 -- not in a silo
+
+        return measure_sketches(self, messages, options)
+
+    @property
+    def _requested(self) -> Asked:
+        plan = self.plan
+        points = plan.score_points if plan.sketch == "counts" else None
+        return Asked(kind=plan.sketch, thresholds=tuple(plan.thresholds), points=points)
+
+    def _levels(self, silo: str, census: Census, *, weighted: bool) -> list[int]:
+        """How many levels each group may release, before anything is known of its scores."""
+        decisions = self._decide(silo, census, weighted=weighted)
+        return [decisions[group].levels for group in self.plan.groups]
+
+    def _decide(self, silo: str, census: Census, *, weighted: bool) -> dict[Group, Decision]:
+        groups = self.plan.groups
+        return decide(
+            dict(zip(groups, census.counts.tolist(), strict=True)),
+            levels=self.plan.levels,
+            disclosure=self.plan.disclosure,
+            kind=self.plan.sketch,
+            public_total=self.plan.totals.get(silo),
+            effective=dict(zip(groups, census.effective.tolist(), strict=True))
+            if weighted
+            else None,
+        )
+
+    def _released(self, found: Measurement, silo: str, *, weighted: bool) -> Release:
+        plan, census = self.plan, found.selected.census
+        decisions = self._decide(silo, census, weighted=weighted)
+        cells = _cells(plan, decisions, found, weighted=weighted)
+        return Release(
+            sketch=SiloSketch(
+                plan=plan.digest,
+                silo=silo,
+                kind=plan.sketch,
+                cells=cells,
+                rows_dropped=census.dropped,
+                guarantee={**plan.guarantee, **({"weighted": True} if weighted else {})},
+                software=SOFTWARE,
+            ),
+            decisions=_explained(plan, decisions, cells),
+            records=dict(zip(plan.groups, census.counts.tolist(), strict=True)),
+            execution=ExecutionInfo(
+                strategy=found.strategy,
+                kernel=found.selected.kernel,
+                passes=found.selected.passes,
+            ),
+        )
+
+
+def _cells(
+    plan: Plan, decisions: Mapping[Group, Decision], found: Measurement, *, weighted: bool
+) -> list[SketchedCell]:
+    """One cell for each group of the plan: released, empty, or withheld.
+
+    Raises
+    ------
+    ScoreError
+        If quantiles are no points of the plan's grid.
+    """
+    cells = []
+    for place, group in enumerate(plan.groups):
+        withheld = decisions[group].withheld
+        if withheld is not None:
+            cells.append(SketchedCell.kept_back(group, withheld))
+        elif found.selected.values[place] is None:
+            cells.append(SketchedCell.empty(group))
+        else:
+            cells.append(_Group(plan, found, place, weighted=weighted).cell())
+    return cells
+
+
+def _explained(
+    plan: Plan, decisions: Mapping[Group, Decision], cells: Sequence[SketchedCell]
+) -> dict[Group, Decision]:
+    """The decisions with what the rules did to counts; for the operator alone."""
+    explained = {}
+    for cell in cells:
+        decision = decisions[cell.group]
+        explained[cell.group] = replace(
+            decision, reasons=(*decision.reasons, *_reasons(plan, cell))
+        )
+    return explained
+
+
+def _reasons(plan: Plan, cell: SketchedCell) -> list[str]:
+    reasons = []
+    counts = [number for number in cell.counts or () if number is not None]
+    if counts and len(counts) < plan.score_points.size:
+        reasons.append(
+            f"counts at {plan.score_points.size:,} scores merged into {len(counts):,}: "
+            f"{run_minimum(plan.disclosure)} records each"
+        )
+    thresholds = zip(plan.thresholds, cell.above, strict=False)
+    hidden = [f"{threshold:g}" for threshold, number in thresholds if number is None]
+    if hidden:
+        reasons.append(
+            f"no count at {', '.join(hidden)}: it would tell of fewer than "
+            f"{plan.disclosure.minimum_cell} records"
+        )
+    return reasons
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """What was found of one group, and the plan that it is released under."""
+
+    plan: Plan
+    found: Measurement
+    place: int
+    weighted: bool
+
+    def cell(self) -> SketchedCell:
+        """Return the cell that is released."""
+        if self.plan.sketch == "counts":
+            return self._counted()
+        values = self._values()
+        rounded = self._rounded(values)
+        unrounded = SketchedCell(
+            group=self.plan.groups[self.place],
+            count=self.found.selected.totals[self.place],
+            values=rounded,
+            effective=self._whole_effective,
+            above=self._above(),
+            rank_error=self.found.rank_errors[self.place],
+        )
+        inside = self.found.selected.inside[self.place]
+        if inside is None:
+            return unrounded
+        moved = math.fsum(((values - rounded) ** 2).tolist()) / rounded.size
+        mean_square = round_mean_square(
+            inside + moved,
+            values=rounded,
+            count=unrounded.amount,
+            score_range=self.plan.score_range,
+            rounding=self.plan.rounding,
+        )
+        return replace(unrounded, mean_square=mean_square)
+
+    def _counted(self) -> SketchedCell:
+        """Counts at the points of the grid, small ones merged."""
+        values = self._values()
+        merged = merge_counts(
+            self.plan.score_points,
+            self._records,
+            self.plan.disclosure,
+            thresholds=self.plan.thresholds,
+            weights=values if self.weighted else None,
+            effective=self._effective,
+        )
+        return SketchedCell(
+            group=self.plan.groups[self.place],
+            count=self.found.selected.totals[self.place],
+            values=merged.values,
+            effective=self._whole_effective,
+            counts=merged.counts,
+            above=self._sent(merged.above),
+        )
+
+    def _rounded(self, values: FloatArray) -> FloatArray:
+        """The values on the grid that the plan asks for."""
+        plan = self.plan
+        if plan.sketch == "quantile" and plan.score_step is not None:
+            grid = ScoreGrid(plan.score_points)
+            off = np.count_nonzero(grid.places(values) % 2 == 0)
+            grid.require(int(off), values.size)
+            values = round_to_points(values, plan.score_range, plan.score_step)
+        return round_values(values, plan.score_range, plan.rounding)
+
+    def _above(self) -> tuple[int | float | None, ...]:
+        """The counts at thresholds that may be sent."""
+        if not self.plan.thresholds:
+            return ()
+        between = None
+        if self.weighted:
+            total = self.found.selected.totals[self.place]
+            between = -np.diff([total, *self._exact_above, 0.0])
+        return self._sent(
+            counts_above(
+                self._records,
+                self.plan.disclosure,
+                weights=between,
+                effective=self._effective,
+            )
+        )
+
+    def _sent(self, allowed: Sequence[int | float | None]) -> tuple[int | float | None, ...]:
+        """The exact counts, where the rules allow one."""
+        pairs = zip(allowed, self._exact_above, strict=True)
+        return tuple(None if one is None else exact for one, exact in pairs)
+
+    def _values(self) -> npt.NDArray[Any]:
+        values = self.found.selected.values[self.place]
+        return np.zeros(0) if values is None else values
+
+    @property
+    def _records(self) -> npt.NDArray[Any]:
+        records = self.found.selected.records[self.place]
+        return np.zeros(0) if records is None else records
+
+    @property
+    def _exact_above(self) -> tuple[int | float, ...]:
+        return self.found.selected.above[self.place] or ()
+
+    @property
+    def _effective(self) -> float | None:
+        return float(self.found.selected.census.effective[self.place]) if self.weighted else None
+
+    @property
+    def _whole_effective(self) -> int | None:
+        return None if self._effective is None else whole_effective(self._effective)
+
+
+def _sent(plan: Plan) -> list[str]:
+    groups = named([group_words(group) for group in plan.groups])
+    match plan.sketch:
+        case "counts":
+            values, numbers = (
+                f"how many at each of the {plan.most_values:,} scores there can be",
+                2 * plan.most_values,
+            )
+        case "mean":
+            values, numbers = (
+                (
+                    f"up to {counted(plan.levels, 'number')}, the means of its scores between quantiles, "
+                    "and the mean square of what these leave out"
+                ),
+                plan.levels + 1,
+            )
+        case _:
+            values, numbers = (
+                f"up to {counted(plan.levels, 'number')}, the quantiles of its scores",
+                plan.levels,
+            )
+    sentences = [
+        f"for each of the {len(plan.groups)} groups ({groups}): how many records it has, and {values};"
+    ]
+    if plan.thresholds:
+        scores = named([number(threshold) for threshold in plan.thresholds])
+        sentences.append(
+            f"how many of its records lie at or above {scores} ({plan.favorable} is good);"
+        )
+    lowest, highest = (number(end) for end in plan.score_range)
+    step = "" if plan.score_step is None else f", in steps of {plan.score_step:g}"
+    most = len(plan.groups) * (numbers + len(plan.thresholds) + 1)
+    sentences.append(
+        f"scores lie between {lowest} and {highest}{step}; at most {most:,} numbers in all;"
+    )
+    if plan.period is not None:
+        sentences.append(
+            f"of records from {plan.period[0]} to {plan.period[1]}, which the silo selects;"
+        )
+    return [
+        *sentences,
+        "how many rows it left out because they have no score, and the rules it applied;",
+        "no record, no name, no other column.",
+    ]
+
+
+def _held_back(plan: Plan) -> list[str]:
+    rules, sentences = plan.disclosure, []
+    if rules.minimum_cell > 1:
+        sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
+    if plan.sketch == "counts" and run_minimum(rules) > 1:
+        sentences.append(
+            f"counts of fewer than {counted(run_minimum(rules), 'record')}: neighbouring scores are "
+            "counted together;"
+        )
+    elif rules.records_per_level and plan.sketch != "counts":
+        sentences.append(
+            f"values beyond one per {counted(rules.records_per_level, 'record')}, and those "
+            "with fewer than 5 records in a tail;"
+        )
+    if plan.thresholds and rules.minimum_cell > 1:
+        sentences.append(
+            f"a threshold with fewer than {counted(rules.minimum_cell, 'record')} beside it;"
+        )
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
+        sentences.append(f"digits: values are rounded to steps of {number(step)};")
+    if plan.totals:
+        sentences.append(
+            "a second group where the public total of a silo would give away a withheld one;"
+        )
+    return sentences or ["nothing: every disclosure rule is off."]
