@@ -32,7 +32,7 @@ import numpy as np
 import fedparity as fp
 import fedparity.engines.remote.remote_audit
 from fedparity.engines.flower.apps import auditor_app, silo_app
-from fedparity.engines.remote.remote_silo import ALLOWED
+from fedparity.engines.remote import ALLOWED
 from fedparity.privacy.policy import Policy
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare

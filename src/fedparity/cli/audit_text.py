@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import (
     Bounded,
-    GroupRate,
     InDeviations,
-    PairResult,
     SiloResult,
     TailResult,
     ThresholdResult,
 )
 from fedparity.laws.bounds import Bounds
-from fedparity.laws.labels import Group
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
     chance,
@@ -52,57 +49,225 @@ from fedparity.text import (
     wrapped,
 )
 
-__all__ = [
-    "audit_text",
-    "distances_text",
-    "silo_lines",
-    "tail_text",
-    "threshold_text",
-]
+__all__ = ["audit_text"]
 
 _ALL, _SOME = 40, 15
-"""Up to so many silos all are shown, beyond only those of largest influence."""
+"""Up to the first number of silos, all are shown; of more, the second number of largest influence."""
+_SHOWN, _MOST_PAIRS = 8, 3
+"""Groups and pairs; the JSON has them all."""
 _COUNT, _VALUE, _INFLUENCE = 9, 9, 9
-_LONGEST_NAME = 22
+_LABEL, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_NAME = 15, 28, 20, 22
+_MISSING = frozenset({"silos_missing", "silos_dropped_out"})
+_SAID_FIRST = _MISSING | {"group_set_aside", "implausible_count"}
+"""Codes of the warnings that stand at the top, not among the others."""
+
+_Rates: TypeAlias = ThresholdResult | TailResult
 
 
-def silo_lines(result: AuditResult, width: int) -> list[str]:
-    """Return a table of the silos that fits ``width`` columns."""
+def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
+    """Return the result as text of at most ``width`` columns (60 or more), without color.
+
+    ``details`` adds the formulas, every kind of bound, and further measures.
+    """
+    sections = [
+        _headline(result, width),
+        _missing(result, width),
+        _groups(result, width),
+        *(_rates(_threshold_words(each), each, result, width) for each in result.thresholds),
+        *(_rates(_tail_words(each), each, result, width) for each in result.tails),
+        _pairs(result, width),
+        _sources(result, width),
+        ["Silos", *_silos(result, width)],
+        _withheld(result, width),
+    ]
+    if details:
+        terms = wrapped(explain_decomposition(result), width, first="  ")
+        sections += [_measures(result, width), _magnitudes(result, width), ["Terms", *terms]]
+        sections += [_distances(result, width)] if result.federation is not None else []
+    others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
+    if others:
+        sections.append(["Warnings", *_each((warning.text for warning in others), width, "  ! ")])
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def _each(sentences: Iterable[str], width: int, first: str = "  ") -> Iterator[str]:
+    """The lines of several sentences, each of which begins on its own line."""
+    return chain.from_iterable(wrapped(each, width, first=first) for each in sentences)
+
+
+def _headline(result: AuditResult, width: int) -> list[str]:
+    """How far apart in points, the range, both verdicts by name, and what casts doubt on them."""
+    implausible = (each.text for each in result.warnings if each.code == "implausible_count")
+    lines = wrapped(in_points(result), width, first=f"{mark_of(result).shape} ")
+    lines += wrapped(points_range(result), width, first="  ")
+    for shape, words in two_verdicts(result):
+        lines += wrapped(words, width, first=f"  {shape} ")
+    lines += _each(implausible, width, "  ! ")
+    return lines + wrapped(f"{result.plan.title} ({size(result)})", width, first="  ")
+
+
+def _missing(result: AuditResult, width: int) -> list[str]:
+    """Groups that were set aside, and silos that sent nothing."""
+    silos = [warning.text for warning in result.warnings if warning.code in _MISSING]
+    sentences = [*set_aside_words(result), *(f"{text[0].upper()}{text[1:]}" for text in silos)]
+    if not sentences:
+        return []
+    heading = "Set aside, and missing" if result.set_aside and silos else "Missing"
+    if result.set_aside and not silos:
+        heading = "Set aside"
+    return [heading, *_each(sentences, width)]
+
+
+def _groups(result: AuditResult, width: int) -> list[str]:
+    shown = [group_words(each.group) for each in result.groups[:_SHOWN]]
+    names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_GROUP)
+    columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
+    lines = [f"{left('Group', names + 2)}{columns}"]
+    lines += [
+        f"  {left(group_words(each.group), names)}{right(amount(each.n), 12)}"
+        f"{right(percent(each.share), 9)}{right(number(each.mean), 11)}"
+        for each in result.groups[:_SHOWN]
+    ]
+    return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
+
+
+def _threshold_words(report: ThresholdResult) -> str:
+    side = "of at least" if report.favorable == "above" else "below"
+    return f"Share with a score {side} {number(report.score, 6)}"
+
+
+def _tail_words(report: TailResult) -> str:
+    name = "the median" if report.level == 0.5 else f"the quantile {number(report.level, 6)}"
+    low, high = number(report.cutoff.lower, 4), number(report.cutoff.upper, 4)
+    return f"Share above {name} of all records ({low if low == high else f'{low} to {high}'})"
+
+
+def _rates(heading: str, report: _Rates, result: AuditResult, width: int) -> list[str]:
+    """The share of each group, its ratio to that of the best, and four fifths."""
+    labels = [group_words(each.group) for each in report.groups]
+    names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
+    columns = f"{right('rate', 8)}  {left('between', 17)}{right('to best', 8)}  between"
+    lines = [cut(heading, width), f"  {left('group', names)}{columns}"]
+    for label, each in zip(labels, report.groups, strict=True):
+        rate, ratio = each.rate, each.ratio
+        columns = (
+            f"{right(_percent(rate.value), 8)}  {left(_between(_percent, rate.interval), 17)}"
+            f"{right(_ratio(ratio.value), 8)}  {left(_between(_ratio, ratio.interval), 15)}"
+        )
+        lines.append(cut(f"  {left(label, names)}{columns}", width).rstrip())
+        lines.append(f"  {'':{names}}  {each.answer}")
+    gap = report.widest_gap
+    open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
+    known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
+    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
+    words = (
+        f"Widest gap {_percent(gap.value)} ({_between(_percent, gap.interval)}). "
+        f"These are {percent(report.confidence)} intervals: they count sampling and what the "
+        f"sketches leave open. The rates of the records themselves are known {known}."
+        f"{f' {ALL}: {report.all}.' if missing else ''}"
+    )
+    return [*lines, *wrapped(words, width, first="  ")]
+
+
+def _distances(result: AuditResult, width: int) -> list[str]:
+    """The KS distance of each pair of groups: what no threshold can exceed."""
+    lines = ["At any threshold"]
+    for pair in result.pairs[:_MOST_PAIRS]:
+        found = result.ks_distance(*pair.groups)
+        names = " and ".join(group_words(group) for group in pair.groups)
+        between = _between(_percent, (found.lower, found.upper))
+        words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
+        lines += wrapped(words, width, first="  ")
+    return lines
+
+
+_Number = TypeVar("_Number", bound=float | None)
+
+
+def _between(words: Callable[[_Number], str], ends: Iterable[_Number]) -> str:
+    return " to ".join(map(words, ends))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _ratio(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _pairs(result: AuditResult, width: int) -> list[str]:
+    """The distance of every two groups; of two groups alone the headline says it."""
+    if len(result.pairs) == 1:
+        return []
+    lines = ["Pairs"]
+    for pair in sorted(result.pairs, key=lambda pair: -pair.corrected)[:_SHOWN]:
+        first, second = (cut(group_words(group), _LONGEST_GROUP) for group in pair.groups)
+        words = (
+            f"{first} and {second}: {number(pair.corrected)} points apart "
+            f"({span(pair.interval)}, {percent(result.confidence)} interval), means by "
+            f"{number(abs(pair.mean_gap))}"
+        )
+        lines += wrapped(words, width, first="  ", rest="    ")
+    return lines + _more(len(result.pairs), "pairs")
+
+
+def _more(total: int, things: str) -> list[str]:
+    return [f"  and {total - _SHOWN:,} more {things} in the JSON"] if total > _SHOWN else []
+
+
+def _sources(result: AuditResult, width: int) -> list[str]:
+    parts, whole = result.attribution, result.disparity.value
+    lines = ["Where it comes from"]
+    if parts.selection is None:
+        return [*lines, *wrapped(what_dominates(result), width, first="  ")]
+    for name, value, ends, meaning in (
+        ("selection", parts.selection, parts.intervals.selection, "groups in different silos"),
+        ("within", parts.within, parts.intervals.within, "scores differ in silos"),
+    ):
+        share = share_of(value, whole) if whole > 0 and value is not None else "-"
+        between = "-" if ends is None else span(ends)
+        lines.append(
+            cut(
+                f"  {left(name, 10)}{right('-' if value is None else number(value), 10)}{right(share, 8)}   "
+                f"{left(between, 21)} {meaning}",
+                width,
+            )
+        )
+    limits = SHARES if larger_part(result) is not None else ""
+    words = " ".join(filter(None, (what_dominates(result), limits, stand_ins(result))))
+    return [*lines, *wrapped(words, width, first="  ")]
+
+
+def _silos(result: AuditResult, width: int) -> list[str]:
+    """A table of the silos that fits ``width`` columns."""
+    if summed := summed_silos(result):
+        return wrapped(summed, width, first="  ")
     influence = {each.silo: each.influence for each in result.attribution.silos}
-    shown = _chosen(result, influence)
-    names = min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME)
-    names = max(names, 4)
+    shown = list(result.silos)
+    if len(shown) > _ALL:
+        shown = sorted(shown, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:_SOME]
+    names = max(min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME), 4)
     space = width - (2 + names + _COUNT + _VALUE + 2 + 1 + _INFLUENCE)
     scale, headline = _Scale(result, shown, space), headline_of(result)
-    alone = f"{headline.symbol} alone"
+    heading_alone = f"{headline.symbol} alone"
     heading = (
-        f"  {left('silo', names)}{right('records', _COUNT)}{right(alone, _VALUE)}  "
+        f"  {left('silo', names)}{right('records', _COUNT)}{right(heading_alone, _VALUE)}  "
         f"{left(scale.legend, space)} {right('influence', _INFLUENCE)}"
     )
     lines = [heading.rstrip()]
     for silo in shown:
+        own = headline.of_silo(silo)
+        alone = "-" if own is None else number(own)
         drawn = scale.drawn(silo) if silo.disparity is not None else cut(silo.note, space)
         lines.append(
-            f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}"
-            f"{right(_optional(headline.of_silo(silo)), _VALUE)}  "
+            f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}{right(alone, _VALUE)}  "
             f"{left(drawn, space)} {right(_signed(influence[silo.silo]), _INFLUENCE)}".rstrip()
         )
-    return lines + _remaining(result, shown, width)
-
-
-def _chosen(result: AuditResult, influence: dict[str, float | None]) -> list[SiloResult]:
-    if len(result.silos) <= _ALL:
-        return list(result.silos)
-    return sorted(result.silos, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:_SOME]
-
-
-def _remaining(result: AuditResult, shown: list[SiloResult], width: int) -> list[str]:
-    """What stands below the table: what it leaves out, and how to read it."""
-    more = len(result.silos) - len(shown)
-    words = reading_silos(result)
+    words, more = reading_silos(result), len(result.silos) - len(shown)
     if more:
         words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
-    return wrapped(words, width, first="  ")
+    return lines + wrapped(words, width, first="  ")
 
 
 def _records(silo: SiloResult) -> str:
@@ -111,10 +276,6 @@ def _records(silo: SiloResult) -> str:
         return "-"
     more = "+" if len(known) < len(silo.n) else ""
     return f"{sum(known):,.12g}{more}"
-
-
-def _optional(value: float | None) -> str:
-    return "-" if value is None else number(value)
 
 
 def _signed(value: float | None) -> str:
@@ -156,258 +317,20 @@ class _Scale:
         return min(round(value / self.largest * (self.width - 1)), self.width - 1)
 
 
-_LONGEST_LABEL = 20
-_MOST_PAIRS = 3
-
-_Rates: TypeAlias = ThresholdResult | TailResult
-
-
-def threshold_text(report: ThresholdResult, result: AuditResult, width: int = 80) -> str:
-    """Return the selection rates at a threshold, their ratios, and four fifths."""
-    side = "of at least" if report.favorable == "above" else "below"
-    heading = f"Share with a score {side} {number(report.score, 6)}"
-    return "\n".join(_lines(heading, report, result, width))
-
-
-def tail_text(report: TailResult, result: AuditResult, width: int = 80) -> str:
-    """Return the shares above a quantile of all records together."""
-    name = "the median" if report.level == 0.5 else f"the quantile {number(report.level, 6)}"
-    cutoff = report.cutoff
-    low, high = number(cutoff.lower, 4), number(cutoff.upper, 4)
-    heading = f"Share above {name} of all records ({low if low == high else _between(low, high)})"
-    return "\n".join(_lines(heading, report, result, width))
-
-
-def _lines(heading: str, report: _Rates, result: AuditResult, width: int) -> list[str]:
-    labels = [group_words(each.group) for each in report.groups]
-    names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
-    lines = [
-        cut(heading, width),
-        (
-            f"  {left('group', names)}{right('rate', 8)}  {left('between', 17)}"
-            f"{right('to best', 8)}  between"
-        ),
-    ]
-    for label, each in zip(labels, report.groups, strict=True):
-        numbers = f"{_rate(each)}{_ratio(each)}"
-        lines.append(cut(f"  {left(label, names)}{numbers}", width).rstrip())
-        lines.append(f"  {'':{names}}  {each.answer}")
-    return [*lines, *wrapped(_meaning(report, result), width, first="  ")]
-
-
-def _meaning(report: _Rates, result: AuditResult) -> str:
-    """The widest gap, what the intervals count, what is known of the records, and for whom."""
-    gap = report.widest_gap
-    open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
-    known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
-    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
-    beyond = f" {ALL}: {report.all}." if missing else ""
-    return (
-        f"Widest gap {_percent(gap.value)} ({_between(*map(_percent, gap.interval))}). "
-        f"These are {percent(report.confidence)} intervals: they count sampling and what the "
-        f"sketches leave open. The rates of the records themselves are known {known}.{beyond}"
-    )
-
-
-def distances_text(result: AuditResult, width: int = 80) -> str:
-    """Return the KS distance of each pair of groups: what no threshold can exceed."""
-    lines = ["At any threshold"]
-    for pair in result.pairs[:_MOST_PAIRS]:
-        found = result.ks_distance(*pair.groups)
-        names = " and ".join(group_words(group) for group in pair.groups)
-        between = _between(_percent(found.lower), _percent(found.upper))
-        words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
-        lines += wrapped(words, width, first="  ")
-    return "\n".join(lines)
-
-
-def _rate(each: GroupRate) -> str:
-    between = _between(*map(_percent, each.rate.interval))
-    return f"{right(_percent(each.rate.value), 8)}  {left(between, 17)}"
-
-
-def _ratio(each: GroupRate) -> str:
-    between = _between(*map(_optional_share, each.ratio.interval))
-    return f"{right(_optional_share(each.ratio.value), 8)}  {left(between, 15)}"
-
-
-def _between(low: str, high: str) -> str:
-    return f"{low} to {high}"
-
-
-def _optional_share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-_SHOWN = 8
-"""Groups and pairs; the JSON has them all."""
-_LABEL, _LONGEST_GROUP = 15, 28
-_MISSING = frozenset({"silos_missing", "silos_dropped_out"})
-_SAID_FIRST = _MISSING | {"group_set_aside", "implausible_count"}
-"""Codes of the warnings that stand at the top, not among the others."""
-
-
-def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
-    """Return the result as text of at most ``width`` columns (60 or more), without color.
-
-    ``details`` adds the formulas, every kind of bound, and further measures.
-    """
-    sections = (
-        _headline(result, width),
-        _missing(result, width),
-        _groups(result, width),
-        *_rates(result, width),
-        _pairs(result, width),
-        _sources(result, width),
-        ["Silos", *_silos(result, width)],
-        _withheld(result, width),
-        *(_details(result, width) if details else ()),
-        _warnings(result, width),
-    )
-    lines = chain.from_iterable(["", *section] for section in sections if section)
-    return "\n".join(lines).lstrip("\n")
-
-
-def _headline(result: AuditResult, width: int) -> list[str]:
-    """How far apart in points, the range, both verdicts by name, and what casts doubt on them."""
-    verdicts = (
-        wrapped(words, width, first=f"  {shape} ") for shape, words in two_verdicts(result)
-    )
-    implausible = (each.text for each in result.warnings if each.code == "implausible_count")
-    return [
-        *wrapped(in_points(result), width, first=f"{mark_of(result).shape} "),
-        *wrapped(points_range(result), width, first="  "),
-        *chain.from_iterable(verdicts),
-        *chain.from_iterable(wrapped(text, width, first="  ! ") for text in implausible),
-        *wrapped(f"{result.plan.title} ({size(result)})", width, first="  "),
-    ]
-
-
-def _missing(result: AuditResult, width: int) -> list[str]:
-    """Groups that were set aside, and silos that sent nothing."""
-    silos = [warning.text for warning in result.warnings if warning.code in _MISSING]
-    sentences = (*set_aside_words(result), *(f"{text[0].upper()}{text[1:]}" for text in silos))
-    if not sentences:
-        return []
-    heading = "Set aside, and missing" if result.set_aside and silos else "Missing"
-    if result.set_aside and not silos:
-        heading = "Set aside"
-    return [heading, *chain.from_iterable(wrapped(each, width, first="  ") for each in sentences)]
-
-
-def _groups(result: AuditResult, width: int) -> list[str]:
-    shown = [group_words(each.group) for each in result.groups[:_SHOWN]]
-    names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_GROUP)
-    columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
-    lines = [f"{left('Group', names + 2)}{columns}"]
-    lines += [
-        f"  {left(group_words(each.group), names)}{right(amount(each.n), 12)}"
-        f"{right(percent(each.share), 9)}{right(number(each.mean), 11)}"
-        for each in result.groups[:_SHOWN]
-    ]
-    return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
-
-
-def _rates(result: AuditResult, width: int) -> list[list[str]]:
-    """A table for each threshold and tail."""
-    return [
-        *(threshold_text(each, result, width).split("\n") for each in result.thresholds),
-        *(tail_text(each, result, width).split("\n") for each in result.tails),
-    ]
-
-
-def _pairs(result: AuditResult, width: int) -> list[str]:
-    """The distance of every two groups; of two groups alone the headline says it."""
-    if len(result.pairs) == 1:
-        return []
-    pairs = sorted(result.pairs, key=lambda pair: -pair.corrected)[:_SHOWN]
-    lines = chain.from_iterable(_pair(pair, result, width) for pair in pairs)
-    return ["Pairs", *lines, *_more(len(result.pairs), "pairs")]
-
-
-def _pair(pair: PairResult, result: AuditResult, width: int) -> list[str]:
-    first, second = (cut(group_words(group), _LONGEST_GROUP) for group in pair.groups)
-    words = (
-        f"{first} and {second}: {number(pair.corrected)} points apart "
-        f"({span(pair.interval)}, {percent(result.confidence)} interval), means by "
-        f"{number(abs(pair.mean_gap))}"
-    )
-    return wrapped(words, width, first="  ", rest="    ")
-
-
-def _more(total: int, things: str) -> list[str]:
-    return [f"  and {total - _SHOWN:,} more {things} in the JSON"] if total > _SHOWN else []
-
-
-def _silos(result: AuditResult, width: int) -> list[str]:
-    summed = summed_silos(result)
-    return wrapped(summed, width, first="  ") if summed else silo_lines(result, width)
-
-
-def _sources(result: AuditResult, width: int) -> list[str]:
-    parts, whole = result.attribution, result.disparity.value
-    lines = ["Where it comes from"]
-    if parts.selection is None:
-        return [*lines, *wrapped(what_dominates(result), width, first="  ")]
-    for name, value, ends, meaning in (
-        ("selection", parts.selection, parts.intervals.selection, "groups in different silos"),
-        ("within", parts.within, parts.intervals.within, "scores differ in silos"),
-    ):
-        share = share_of(value, whole) if whole > 0 and value is not None else "-"
-        between = "-" if ends is None else span(ends)
-        lines.append(
-            cut(
-                f"  {left(name, 10)}{right('-' if value is None else number(value), 10)}{right(share, 8)}   "
-                f"{left(between, 21)} {meaning}",
-                width,
-            )
-        )
-    limits = SHARES if larger_part(result) is not None else ""
-    words = " ".join(filter(None, (what_dominates(result), limits, stand_ins(result))))
-    return [*lines, *wrapped(words, width, first="  ")]
-
-
 def _withheld(result: AuditResult, width: int) -> list[str]:
     aside = {each.group for each in result.set_aside}
     silos = [silo for silo in result.silos if silo.withheld.keys() - aside]
     if not silos:
         return []
-    notes = "; ".join(f"{silo.silo}: {_reasons(silo, aside)}" for silo in silos[:_SHOWN])
+
+    def reasons(silo: SiloResult) -> str:
+        words = silo.withheld.items()
+        return ", ".join(f"{group_words(g)} ({why})" for g, why in words if g not in aside)
+
+    notes = "; ".join(f"{silo.silo}: {reasons(silo)}" for silo in silos[:_SHOWN])
     more = len(silos) - _SHOWN
     rest = f"; and {counted(more, 'more silo')}" if more > 0 else ""
     return ["Withheld", *wrapped(f"{notes}{rest}.", width, first="  ")]
-
-
-def _reasons(silo: SiloResult, aside: Collection[Group]) -> str:
-    """Why cells were withheld, but for those of groups that were set aside altogether."""
-    return ", ".join(
-        f"{group_words(group)} ({reason})"
-        for group, reason in silo.withheld.items()
-        if group not in aside
-    )
-
-
-def _warnings(result: AuditResult, width: int) -> list[str]:
-    others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
-    if not others:
-        return []
-    return [
-        "Warnings",
-        *chain.from_iterable(wrapped(each.text, width, first="  ! ") for each in others),
-    ]
-
-
-def _details(result: AuditResult, width: int) -> tuple[list[str], ...]:
-    return (
-        _measures(result, width),
-        _magnitudes(result, width),
-        ["Terms", *wrapped(explain_decomposition(result), width, first="  ")],
-        distances_text(result, width).split("\n") if result.federation is not None else [],
-    )
 
 
 def _measures(result: AuditResult, width: int) -> list[str]:

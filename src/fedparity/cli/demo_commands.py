@@ -6,7 +6,7 @@ import csv
 import io
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from fedparity.auditing.audit import audit
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.message_files import inspect_message
+from fedparity.cli.options import option, with_options
 from fedparity.cli.output import quoted
 from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.files import write_whole
@@ -35,12 +36,7 @@ from fedparity.silo.sketch import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number
 
-__all__ = [
-    "Hospital",
-    "demo",
-    "demo_plan",
-    "hospitals",
-]
+__all__ = ["Hospital", "demo", "hospitals"]
 
 _NAMES = ("Aurora", "Bayside", "Cedar", "Dunmore", "Elm Park")
 _SEVERITY = (1.5, 2.5, 3.5, 4.5, 6.0)
@@ -105,8 +101,8 @@ def hospitals(seed: int) -> list[Hospital]:
     ]
 
 
-def demo_plan(levels: int) -> Plan:
-    """Return the plan that the five hospitals agreed on."""
+def _demo_plan(levels: int) -> Plan:
+    """The plan that the five hospitals agreed on."""
     return Plan(
         title="Readmission risk of five hospitals",
         groups=tuple(_COUNTS),
@@ -138,31 +134,27 @@ Typed in this folder, these commands make the last two again:
 """
 
 
-@click.command(short_help="Audit five synthetic hospitals, from data to answer.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False),
-    default="fedparity-demo",
-    show_default=True,
-    help="Folder to write to.",
-)
-@click.option(
-    "--levels",
-    type=click.IntRange(min=1),
-    default=DEFAULT_LEVELS,
-    show_default=True,
-    help="Means k that each hospital releases per group, at most.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=2026,
-    show_default=True,
-    help="Seed of the synthetic scores.",
-)
-@click.option("--force", is_flag=True, help="Write into a folder that holds other things.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> None:
+@dataclass(frozen=True)
+class DemoOptions:
+    """The options of the demonstration."""
+
+    out: str = option(
+        "--out", "Folder to write to.", type=click.Path(file_okay=False), default="fedparity-demo"
+    )
+    levels: int = option(
+        "--levels",
+        "Means k that each hospital releases per group, at most.",
+        min=1,
+        default=DEFAULT_LEVELS,
+    )
+    seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
+    force: bool = option("--force", "Write into a folder that holds other things.")
+    as_json: bool = option("--json", "Print the result as JSON.")
+
+
+@click.command
+@with_options(DemoOptions)
+def demo(options: DemoOptions) -> None:
     """Audit five synthetic hospitals, each nearly at parity, that together are not.
 
     Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
@@ -174,24 +166,28 @@ def demo(out: str, levels: int, seed: int, *, force: bool, as_json: bool) -> Non
       fedparity demo --out /tmp/demo --levels 20
       fedparity demo --json
     """
-    folder = Path(out)
-    _check_folder(folder, force=force)
-    made, plan = hospitals(seed), demo_plan(levels)
+    folder = Path(options.out)
+    if not options.force:
+        _check_folder(folder)
+    made, plan = hospitals(options.seed), _demo_plan(options.levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
     result = audit(plan, messages)
     result.write(folder / "result.json", force=True)
-    if as_json:
+    if options.as_json:
         click.echo(result.to_json())
     else:
-        click.echo(f"What the hospitals sent\n\n{_received(plan, messages)}\n")
+        found = [inspect_message(plan, message.silo, message) for message in messages]
+        click.echo(f"What the hospitals sent\n\n{verify_text(plan, found, [])}\n")
         click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
-    click.echo(_next(folder), err=True)
+    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
+    note = printable(folder / _NOTE)
+    click.echo(f"\n{note} says what is in the folder; next:\n  {command}", err=True)
 
 
-def _check_folder(folder: Path, *, force: bool) -> None:
+def _check_folder(folder: Path) -> None:
     """Refuse to write among files that are not a demo's."""
-    if force or not folder.exists() or not any(folder.iterdir()):
+    if not folder.exists() or not any(folder.iterdir()):
         return
     note = folder / _NOTE
     if not (note.is_file() and note.read_text(encoding="utf-8").startswith(_FIRST_LINE)):
@@ -216,23 +212,18 @@ def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
         (folder / each.ledger_file).unlink(missing_ok=True)  # an earlier demo may have other data
 
 
-def _commands(made: Sequence[Hospital]) -> list[list[str]]:
+def _commands(made: Sequence[Hospital]) -> Iterator[list[str]]:
     """The commands of the audit, as one would type them in the folder."""
-    columns = ["--score", "risk", "--group", "group"]
-    sketches = [
-        ["sketch", "plan.toml", each.table_file, "--silo", each.name, *columns, *_target(each)]
-        for each in made
-    ]
-    verify = ["verify", "plan.toml", "inbox"]
-    return [*sketches, verify, ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]]
-
-
-def _target(hospital: Hospital) -> list[str]:
-    return ["-o", hospital.message_file, "--ledger", hospital.ledger_file, "--force"]
+    for each in made:
+        columns = ["--silo", each.name, "--score", "risk", "--group", "group"]
+        target = ["-o", each.message_file, "--ledger", each.ledger_file, "--force"]
+        yield ["sketch", "plan.toml", each.table_file, *columns, *target]
+    yield ["verify", "plan.toml", "inbox"]
+    yield ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]
 
 
 def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
-    """What a hospital does: reduce its table, enter the release into its ledger, send it."""
+    """Reduce a hospital's table, enter the release into its ledger, and send it."""
     release = prepare(
         folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
     )
@@ -246,11 +237,6 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     return SiloSketch.read(message)
 
 
-def _received(plan: Plan, messages: Sequence[SiloSketch]) -> str:
-    found = [inspect_message(plan, message.silo, message) for message in messages]
-    return verify_text(plan, found, [])
-
-
 def _pooled(made: Sequence[Hospital]) -> str:
     scores = np.concatenate([each.scores for each in made])
     groups = np.array(list(chain.from_iterable(each.groups for each in made)))
@@ -260,11 +246,6 @@ def _pooled(made: Sequence[Hospital]) -> str:
         f"The pooled records, which no auditor sees, are {number(apart)} points apart "
         f"(U₂ = {number(pooled)})."
     )
-
-
-def _next(folder: Path) -> str:
-    command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
-    return f"\n{printable(folder / _NOTE)} says what is in the folder; next:\n  {command}"
 
 
 def _program() -> list[str]:

@@ -1,87 +1,40 @@
-"""``fedparity engine flower preview``: all that would leave a silo, seen by its operator first."""
+"""``fedparity engine flower``: write the app of a plan, preview what would leave, start Flower.
+
+``start`` becomes another process, so what only ``new`` and ``preview`` need is imported inside them.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fedparity.cli.lazy import LazyGroup, Place
-from fedparity.cli.output import progress_bar
-from fedparity.cli.secure_commands import dry_run_text as masked_text
-from fedparity.cli.sketch_text import dry_run_text, preview_text
-from fedparity.documents.plan import Plan
+from fedparity.cli.output import print_json, progress_bar
 from fedparity.engines.flower import be_quiet
-from fedparity.engines.flower.app_folder import AppFolder
-from fedparity.engines.remote.conversation import Terms
-from fedparity.engines.remote.remote_silo import ALLOWED
-from fedparity.engines.remote.settings import SiloSettings
+from fedparity.engines.remote import ALLOWED
 from fedparity.errors import MessageError, MissingExtraError
 from fedparity.errors.base import printable
-from fedparity.modes.measurement import ComputeOptions
-from fedparity.modes.mode import Release, mode_of
-from fedparity.modes.noisy import Preview
-from fedparity.text import counted
 
-__all__ = [
-    "engine",
-    "flower",
-    "new",
-    "preview",
-    "start",
-]
+if TYPE_CHECKING:
+    from fedparity.documents.plan import Plan
+    from fedparity.engines.remote.settings import SiloSettings
+    from fedparity.modes.measurement import ComputeOptions
 
-_COMMANDS = {"flower": Place("engine_commands", "flower", "Ask the silos over Flower.")}
+__all__ = ["new", "preview", "start"]
 
-
-@click.group(cls=LazyGroup, places=_COMMANDS)
-def engine() -> None:
-    """Ask the silos over a network instead of by files.
-
-    The messages, the rules and the result are the same. Silos that let nobody's program run
-    on their machines use files.
-
-    \b
-    Examples:
-      fedparity engine flower new audit --plan plan.toml
-    """
-
-
-_FLOWER_COMMANDS = {
-    "new": Place("engine_commands", "new", "Auditor: write the app of a plan."),
-    "preview": Place("engine_commands", "preview", "Silo: see what would leave."),
-    "start": Place("engine_commands", "start", "Run a command of Flower, quietly."),
-}
-"""In the order in which they are used."""
-
-
-@click.group(cls=LazyGroup, places=_FLOWER_COMMANDS)
-def flower() -> None:
-    """Ask the silos over Flower.
-
-    \b
-    Examples:
-      fedparity engine flower new audit --plan plan.toml
-      fedparity engine flower preview aurora.toml --plan plan.toml
-      fedparity engine flower start flower-supernode --node-config aurora.toml \\
-        --superlink auditor.example:8000 --root-certificates ca.crt \\
-        --auth-supernode-private-key aurora.key
-      fedparity engine flower start flwr run audit consortium --stream
-    """
-
-
+_PLAN = click.option(
+    "--plan", "plan_file", default="plan.toml", show_default=True, type=click.Path(), help="Plan."
+)
 _SECONDS = click.FloatRange(min=1, max=1e6)
 
 
-@click.command(short_help="Auditor: write the app of a plan.")
+@click.command
 @click.argument("folder", metavar="DIR", type=click.Path())
-@click.option(
-    "--plan", "plan_file", default="plan.toml", show_default=True, type=click.Path(), help="Plan."
-)
+@_PLAN
 @click.option(
     "--quorum",
     type=click.IntRange(min=1),
@@ -118,15 +71,16 @@ def new(
       fedparity engine flower new audit --plan plan.toml --quorum 40 \\
         --time-limit 3600
     """
+    from fedparity.documents.plan import Plan  # noqa: PLC0415 -- see above
+    from fedparity.engines.flower.app_folder import AppFolder  # noqa: PLC0415
+    from fedparity.engines.remote.conversation import Terms  # noqa: PLC0415
+    from fedparity.text import counted  # noqa: PLC0415
+
     plan = Plan.read(plan_file)
     written = AppFolder(plan, Terms(quorum=quorum, wait=wait, limit=time_limit)).write(folder)
     if as_json:
-        document = {
-            "folder": folder,
-            "plan": plan.digest,
-            "files": [str(each) for each in written],
-        }
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        files = [str(each) for each in written]
+        print_json({"folder": folder, "plan": plan.digest, "files": files})
     silos = counted(len(plan.silos or ()), "silo")
     click.echo(
         f"wrote {printable(folder)}\nplan {plan.digest}\n"
@@ -135,11 +89,9 @@ def new(
     )
 
 
-@click.command(short_help="Silo: see what would leave.")
+@click.command
 @click.argument("settings", type=click.Path())
-@click.option(
-    "--plan", "plan_file", default="plan.toml", show_default=True, type=click.Path(), help="Plan."
-)
+@_PLAN
 def preview(settings: str, plan_file: str) -> None:
     """Show all that would leave this silo under its SETTINGS; send nothing.
 
@@ -153,10 +105,15 @@ def preview(settings: str, plan_file: str) -> None:
       fedparity engine flower preview aurora.toml
       fedparity engine flower preview aurora.toml --plan audit/audit_app/plan.toml
     """
+    from fedparity.documents.plan import Plan  # noqa: PLC0415 -- see above
+    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415
+    from fedparity.modes.measurement import ComputeOptions  # noqa: PLC0415
+    from fedparity.modes.mode import mode_of  # noqa: PLC0415
+
     plan, own = Plan.read(plan_file), SiloSettings.read(settings)
     own.check_approved(plan)
     with progress_bar("rows") as progress:
-        text = _text(plan, own, ComputeOptions(progress=progress))
+        text = _preview_text(plan, own, ComputeOptions(progress=progress))
     click.echo(text)
     if mode_of(plan).protected:
         own.make_ready(plan)
@@ -165,16 +122,20 @@ def preview(settings: str, plan_file: str) -> None:
         )
 
 
-def _text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:
+def _preview_text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:
+    from fedparity.cli import secure_commands, sketch_commands  # noqa: PLC0415 -- see above
+    from fedparity.modes.mode import Release, mode_of  # noqa: PLC0415
+    from fedparity.modes.noisy import Preview  # noqa: PLC0415
+
     if plan.silos is not None and own.silo not in plan.silo_set:
         raise MessageError.not_in_roster(own.silo, plan.silos)
     permit = own.permit(plan)
     shown = mode_of(plan).preview(own.records(plan), own.silo, options)
     if isinstance(shown, Release):
-        return dry_run_text(shown, plan)
+        return sketch_commands.dry_run_text(shown, plan)
     if isinstance(shown, Preview) and permit is not None:
-        return preview_text(shown, permit)
-    return masked_text(plan, own.silo)
+        return sketch_commands.preview_text(shown, permit)
+    return secure_commands.dry_run_text(plan, own.silo)
 
 
 _OPTION = "--node-config"
@@ -182,7 +143,6 @@ _PROCESSES = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr"
 
 
 @click.command(
-    short_help="Run a command of Flower, quietly.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("command", type=click.Choice(_PROCESSES))
@@ -218,7 +178,7 @@ def start(command: str, arguments: tuple[str, ...]) -> None:
 
 def _check_settings(arguments: tuple[str, ...]) -> None:
     """Raise if the file of settings does not say what is read, or which plan was approved."""
-    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415 -- imports NumPy
+    from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415 -- see above
 
     for before, each in pairwise(("", *arguments)):
         value = each if before == _OPTION else each.removeprefix(f"{_OPTION}=")

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
-from fedparity.cli.options import policy_option
+from fedparity.cli.options import LedgerOptions, json_option, with_options
+from fedparity.cli.output import print_json
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
-from fedparity.documents.policy_file import find_policy
 from fedparity.errors import LedgerError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of
-from fedparity.privacy.ledger import Ledger, default_ledger_path, now
+from fedparity.privacy.ledger import now
 from fedparity.privacy.ledger_entries import Entry
-from fedparity.privacy.policy import Policy
 from fedparity.silo.permit import plan_view
 from fedparity.text import counted, number, wrapped
 
-__all__ = ["ledger", "ledger_of", "ledger_option", "release_words"]
+__all__ = ["add", "init", "release_words", "show", "verify", "void"]
 
-ledger_option = click.option("--ledger", metavar="FILE", help="The ledger.  [default: per user]")
 _because = click.option(
     "--because", required=True, metavar="TEXT", help="Why; it stays on record."
 )
@@ -32,36 +29,13 @@ _SHORT = 19
 """Characters of a digest that people compare: ``sha256:`` and twelve digits."""
 
 
-def ledger_of(path: str | None, policy: Policy) -> Ledger:
-    """Return the ledger that is named, that of the policy, or that of the user."""
-    chosen = Path(path) if path else policy.ledger or default_ledger_path()
-    return Ledger(chosen, must_exist=policy.must_exist)
-
-
-@click.group()
-def ledger() -> None:
-    """Show, check and correct the record of what left this silo.
-
-    The ledger is a local file: --ledger FILE, that of the policy, $FEDPARITY_LEDGER, or
-    fedparity/ledger.jsonl in this user's folder for state. Every line holds the digest of the
-    one before it. Lines are only ever added.
-
-    \b
-    Examples:
-      fedparity ledger show
-      fedparity ledger verify
-      fedparity ledger void sha256:1f2e3d4c5b6a --because "wrong month"
-    """
-
-
-@ledger.command(short_help="Begin a ledger; say why if an earlier one is lost.")
+@click.command
 @click.option(
     "--because", metavar="TEXT", help="Why, if an earlier one is lost; it stays on record."
 )
 @click.option("--shared", is_flag=True, help="Let the group of the folder write to it.")
-@policy_option
-@ledger_option
-def init(because: str | None, policy: str | None, ledger: str | None, *, shared: bool) -> None:
+@with_options(LedgerOptions)
+def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
     """Begin a ledger, where a policy says that it must exist or an earlier one is lost.
 
     \b
@@ -70,18 +44,17 @@ def init(because: str | None, policy: str | None, ledger: str | None, *, shared:
       fedparity ledger init --because "the disk of the old one broke"
       fedparity ledger init --ledger /srv/fedparity/ledger.jsonl --shared
     """
-    record = ledger_of(ledger, find_policy(policy))
+    _, record = options.find()
     record.begin(because=because, shared=shared)
     click.echo(f"wrote {printable(record.path)}", err=True)
     if because:
         click.echo("next: enter each message that left: fedparity ledger add PLAN FILE", err=True)
 
 
-@ledger.command(short_help="Print what left, and what was said of it.")
-@click.option("--json", "as_json", is_flag=True, help="Print all entries as JSON.")
-@policy_option
-@ledger_option
-def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
+@click.command
+@json_option("Print all entries as JSON.")
+@with_options(LedgerOptions)
+def show(options: LedgerOptions, *, as_json: bool) -> None:
     """Print every entry: when, under which plan, from which data set, at what cost.
 
     \b
@@ -89,11 +62,10 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
       fedparity ledger show
       fedparity ledger show --json
     """
-    record = ledger_of(ledger, find_policy(policy))
+    _, record = options.find()
     entries = record.entries()
     if as_json:
-        lines = [json.loads(entry.to_json()) for entry in entries]
-        click.echo(json.dumps(lines, indent=2, ensure_ascii=False))
+        print_json([json.loads(entry.to_json()) for entry in entries])
         return
     for entry in entries:
         click.echo("\n".join(wrapped(printable(_words(entry, entries)), 80, rest="  ")))
@@ -102,13 +74,12 @@ def show(policy: str | None, ledger: str | None, *, as_json: bool) -> None:
     click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)
 
 
-@ledger.command(short_help="Check that no line was changed or taken out.")
+@click.command
 @click.option(
     "--head", metavar="DIGEST", help="A last line noted earlier; it must still be there."
 )
-@policy_option
-@ledger_option
-def verify(head: str | None, policy: str | None, ledger: str | None) -> None:
+@with_options(LedgerOptions)
+def verify(head: str | None, options: LedgerOptions) -> None:
     """Check that every line continues the one before it, and print the digest of the last.
 
     Lines that are cut off at the end leave no trace in the file: note the digest that is
@@ -119,7 +90,7 @@ def verify(head: str | None, policy: str | None, ledger: str | None) -> None:
       fedparity ledger verify
       fedparity ledger verify --head sha256:1f2e3d4c5b6a
     """
-    record = ledger_of(ledger, find_policy(policy))
+    _, record = options.find()
     entries, last = record.entries(), record.head
     seen = {last, *(entry.previous for entry in entries)} - {None}
     if head is not None and not any(str(digest).startswith(head) for digest in seen):
@@ -134,12 +105,11 @@ def verify(head: str | None, policy: str | None, ledger: str | None) -> None:
     )
 
 
-@ledger.command(short_help="Say that a message was wrong, so that it can be replaced.")
+@click.command
 @click.argument("digest")
 @_because
-@policy_option
-@ledger_option
-def void(digest: str, because: str, policy: str | None, ledger: str | None) -> None:
+@with_options(LedgerOptions)
+def void(digest: str, because: str, options: LedgerOptions) -> None:
     """Say that the message DIGEST was wrong; its entry stays, and what it cost stays spent.
 
     Then the same plan may be answered anew. The new message names the one that it replaces,
@@ -150,12 +120,18 @@ def void(digest: str, because: str, policy: str | None, ledger: str | None) -> N
     Examples:
       fedparity ledger void sha256:1f2e3d4c5b6a --because "last month's table"
     """
-    record = ledger_of(ledger, find_policy(policy))
+    _, record = options.find()
     entries = record.entries()
+    digits = digest.removeprefix("sha256:")
     found = [
         entry
         for entry in entries
-        if entry.entry == "release" and _named(entry, digest.removeprefix("sha256:"))
+        if entry.entry == "release"
+        and len(digits) >= 8
+        and any(
+            (name or "").removeprefix("sha256:").startswith(digits)
+            for name in (entry.message, entry.release)
+        )
     ]
     if len({entry.release for entry in found}) != 1:
         raise LedgerError(
@@ -172,21 +148,14 @@ def void(digest: str, because: str, policy: str | None, ledger: str | None) -> N
     )
 
 
-@ledger.command(short_help="Enter a message that left, after a ledger was lost.")
+@click.command
 @click.argument("plan", type=click.Path())
 @click.argument("message", type=click.Path())
 @_because
 @click.option("--dataset", metavar="NAME", help="Which data set of the policy it is of.")
-@policy_option
-@ledger_option
+@with_options(LedgerOptions)
 def add(
-    plan: str,
-    message: str,
-    *,
-    because: str,
-    dataset: str | None,
-    policy: str | None,
-    ledger: str | None,
+    plan: str, message: str, because: str, dataset: str | None, options: LedgerOptions
 ) -> None:
     """Enter the file MESSAGE, which left under PLAN, into a ledger that does not know of it.
 
@@ -196,21 +165,20 @@ def add(
     Examples:
       fedparity ledger add plan.toml aurora.sketch.json --because "lost ledger"
     """
-    own = find_policy(policy)
-    asked, sketch = Plan.read(plan), SiloSketch.read(message)
-    check_message(asked, sketch)
-    cost = mode_of(asked).cost
-    record = ledger_of(ledger, own)
+    own, record = options.find()
+    agreed, sketch = Plan.read(plan), SiloSketch.read(message)
+    check_message(agreed, sketch)
+    cost = mode_of(agreed).cost
     entry = Entry(
         entry="release",
         time=now(),
-        plan=asked.digest,
+        plan=agreed.digest,
         silo=sketch.silo,
         dataset=own.dataset_of((), dataset),
         release=sketch.content_digest,
         message=sketch.digest,
         replaces=sketch.replaces,
-        view=plan_view(asked),
+        view=plan_view(agreed),
         epsilon=cost.epsilon,
         budget=cost.budget,
         because=because,
@@ -251,8 +219,3 @@ def _words(entry: Entry, entries: Sequence[Entry]) -> str:
         case "torn":
             return f"{entry.time} a line was not written to its end; nothing left under it"
     return f"{entry.time} begin{'' if not entry.because else f': {entry.because}'}"
-
-
-def _named(entry: Entry, digits: str) -> bool:
-    names = (entry.message or "", entry.release or "")
-    return len(digits) >= 8 and any(n.removeprefix("sha256:").startswith(digits) for n in names)

@@ -1,4 +1,4 @@
-"""The ``fedparity`` command: its options and its sub-commands."""
+"""The ``fedparity`` command: what it is called with, and how it ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from fedparity.cli.lazy import LazyGroup, Place
+from fedparity.cli.command_groups import COMMANDS, LazyGroup
 from fedparity.errors import (
     DatabaseUnreachableError,
     DisclosureError,
@@ -28,7 +28,7 @@ from fedparity.version import __version__
 __all__ = [
     "TRACEBACK",
     "ExitCode",
-    "GuardedGroup",
+    "RootGroup",
     "cli",
     "exit_code",
     "main",
@@ -47,14 +47,14 @@ class ExitCode(IntEnum):
     REFUSED = 4
     """A disclosure or privacy rule refuses the release."""
     SILO_MISSING = 5
-    """A silo of the roster sent nothing, and all were required."""
+    """A silo of the roster sent nothing, and ``--require-all`` was given."""
     NETWORK = 6
     ABOVE = 10
-    """The disparity is above the review level, and that was to be told so."""
+    """The disparity is above the review level, and ``--fail-above`` was given."""
     INTERRUPTED = 130
     """Ctrl-C: 128 and the number of the signal, as in shells."""
     PIPE_CLOSED = 141
-    """Whoever read the output stopped reading."""
+    """The reader of the output stopped reading."""
 
 
 _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
@@ -81,15 +81,15 @@ def exit_code(error: FedparityError) -> ExitCode:
 
 
 TRACEBACK = "FEDPARITY_TRACEBACK"
-"""The variable that asks for tracebacks; they may show data, so nothing else does."""
+"""The variable that switches tracebacks on; they may show data, so they are off by default."""
 
 
 class _PipeClosedError(Exception):
-    """Whoever read the output stopped; click would call that a failure of its own."""
+    """The reader of the output stopped; click would report a failure of its own."""
 
 
-class GuardedGroup(LazyGroup):
-    """The outermost group: errors become ``error:`` and ``fix:`` on the standard error stream."""
+class RootGroup(LazyGroup):
+    """The error boundary: errors become ``error:`` and ``fix:`` on the standard error stream."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401
         """Run a command."""
@@ -110,13 +110,13 @@ class GuardedGroup(LazyGroup):
         typed = list(sys.argv[1:] if args is None else args)
 
         def run() -> Any:  # noqa: ANN401
-            return super(GuardedGroup, self).main(typed, prog_name, complete_var, False, **extra)
+            return super(RootGroup, self).main(typed, prog_name, complete_var, False, **extra)
 
         if not standalone_mode:
             return run()
         try:
             ended = run()
-        except Exception as error:  # noqa: BLE001 -- the outermost place there is
+        except Exception as error:  # noqa: BLE001 -- the error boundary
             _end(error, typed)
         sys.exit(ended if isinstance(ended, int) else ExitCode.OK)
 
@@ -131,21 +131,21 @@ def _end(error: Exception, typed: Sequence[str]) -> NoReturn:
         )
         sys.exit(ExitCode.INTERRUPTED)
     if isinstance(error, click.ClickException):
-        _tell_usage(error)
+        _print_usage(error)
         sys.exit(ExitCode.USAGE)
     if isinstance(error, _PipeClosedError):
-        _forget_output()
+        _discard_output()
         sys.exit(ExitCode.PIPE_CLOSED)
     if isinstance(error, OSError):
-        click.echo(f"error: {_refused_by_system(error)}", err=True)
+        click.echo(f"error: {_system_text(error)}", err=True)
         sys.exit(ExitCode.USAGE)
     if "--traceback" in typed or os.environ.get(TRACEBACK) not in (None, "", "0"):
         traceback.print_exception(error)
-    click.echo(f"error: {_unexpected(error)}", err=True)
+    click.echo(f"error: {_bug_text(error)}", err=True)
     sys.exit(ExitCode.BUG)
 
 
-def _tell_usage(error: click.ClickException) -> None:
+def _print_usage(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
     path = "fedparity" if context is None else context.command_path
     if context is not None:
@@ -155,7 +155,7 @@ def _tell_usage(error: click.ClickException) -> None:
     click.echo(f"error: {message}\nfix: see {path} --help.", err=True)
 
 
-def _refused_by_system(error: OSError) -> str:
+def _system_text(error: OSError) -> str:
     place = "" if error.filename is None else f" ({printable(error.filename)})"
     reason = (error.strerror or type(error).__name__).lower()
     return (
@@ -164,7 +164,7 @@ def _refused_by_system(error: OSError) -> str:
     )
 
 
-def _unexpected(error: Exception) -> str:
+def _bug_text(error: Exception) -> str:
     """Where it happened, but not what the error says: that may be somebody's data."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if f"{os.sep}fedparity{os.sep}" in frame.filename]
@@ -177,47 +177,15 @@ def _unexpected(error: Exception) -> str:
     )
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """Let the interpreter's last flush go nowhere instead of failing again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
 
 
-_COMMANDS = {
-    "demo": Place("demo_commands", "demo", "Audit five synthetic hospitals, from data to answer."),
-    "plan": Place("plan_commands", "plan", "Plan an audit before any silo is asked for numbers."),
-    "sketch": Place(
-        "sketch_commands", "sketch", "Reduce a silo's table to the numbers that may leave."
-    ),
-    "secure": Place(
-        "secure_commands", "secure", "Add up the silos' counts; the auditor sees the sum."
-    ),
-    "policy": Place(
-        "policy_commands", "policy", "Say what may leave this silo, whatever a plan asks for."
-    ),
-    "ledger": Place(
-        "ledger_commands", "ledger", "Show, check and correct the record of what left this silo."
-    ),
-    "approve": Place("policy_commands", "approve", "Agree to a plan before this silo answers it."),
-    "verify": Place("verify_commands", "verify", "Check the silos' messages against the plan."),
-    "audit": Place(
-        "audit_commands", "audit", "Measure the disparity of all silos from their messages."
-    ),
-    "engine": Place(
-        "engine_commands", "engine", "Ask the silos over a network instead of by files."
-    ),
-    "simulate": Place(
-        "simulate_commands", "simulate", "Audit one table that has a column of silos."
-    ),
-    "report": Place("report_commands", "report", "Make a page, a PDF or Markdown of a result."),
-    "keygen": Place("key_commands", "keygen", "Make a key to sign messages with."),
-}
-"""In the order of an audit."""
-
-
 @click.group(
-    cls=GuardedGroup,
-    places=_COMMANDS,
+    cls=RootGroup,
+    places=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="fedparity")

@@ -1,4 +1,4 @@
-"""The files of messages that were named: one by one, by a pattern, or by their folder."""
+"""Messages of silos in files: found by name, pattern or folder, read, and checked against the plan."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from fedparity.cli.output import Progress
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
-from fedparity.errors import MessageError
-from fedparity.errors.base import printable
+from fedparity.errors import MessageError, MissingSiloError
+from fedparity.errors.base import listed, printable
 
 __all__ = [
     "Facts",
     "Inspection",
+    "check_complete",
     "inspect_files",
     "inspect_message",
     "message_files",
@@ -30,13 +31,13 @@ __all__ = [
 def message_files(names: Iterable[str]) -> list[str]:
     """Return the files, each once, in the order in which they were named.
 
-    Of a folder, those directly in it that end in ``.json``. What a folder or a pattern holds beside
-    files (pipes, folders, links that lead nowhere or in a circle) is skipped, and named.
+    Of a folder, those directly in it that end in ``.json``. What a folder or a pattern contains besides
+    files (pipes, folders, links that lead nowhere or in a circle) is skipped with a message.
 
     Raises
     ------
     MessageError
-        If a folder or a pattern holds none; a file that is not there is found when it is read.
+        If a folder or a pattern contains none; a file that does not exist is found when it is read.
     """
     files: dict[str, None] = {}
     for name in names:
@@ -65,7 +66,7 @@ def _files(name: str) -> list[str]:
 
 
 def _is_file(path: str) -> bool:
-    """Whether it is a file; if not, say so: whoever waits for a message should know."""
+    """Whether it is a file; if not, print it: the auditor may be waiting for that message."""
     if os.path.isfile(path):  # noqa: PTH113 -- False for a link in a circle too
         return True
     click.echo(f"skipped {printable(path)}: it is not a file", err=True)
@@ -74,7 +75,7 @@ def _is_file(path: str) -> bool:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is said of a message; its numbers are not kept."""
+    """Facts about a message; its numbers are not kept."""
 
     silo: str
     digest: str
@@ -84,8 +85,8 @@ class Facts:
     signed: bool
 
     @classmethod
-    def of(cls, sketch: SiloSketch) -> Facts:
-        """Return the facts of a message."""
+    def from_message(cls, sketch: SiloSketch) -> Facts:
+        """Return the facts about a message."""
         return cls(
             silo=sketch.silo,
             digest=sketch.digest,
@@ -97,7 +98,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Inspection:
-    """One file: what its message is if it could be read, and why it is refused if it is."""
+    """One file: its message if it could be read, and why it is refused if it is."""
 
     file: str
     facts: Facts | None
@@ -110,60 +111,47 @@ class Inspection:
 def inspect_files(
     plan: Plan, files: Sequence[str], progress: Progress | None = None
 ) -> list[Inspection]:
-    """Return what is found in each file; two messages of one silo are both refused.
+    """Return what is found in each file; several messages of one silo are all refused, as one is wrong.
 
     Files are read one after the other, and nothing is kept of one that is refused.
     """
     found = []
+    digests: dict[str, list[str]] = defaultdict(list)
     for done, file in enumerate(files, start=1):
-        found.append(_inspect_file(plan, file))
+        try:
+            found.append(inspect_message(plan, file, SiloSketch.read(file)))
+        except MessageError as error:
+            found.append(Inspection(file, None, _detached(error)))
+        if (facts := found[-1].facts) is not None:
+            digests[facts.silo].append(facts.digest)
         if progress is not None:
             progress(done, len(files), "checking")
-    return _refuse_twice(found)
+    return [_refuse_twice(each, digests) for each in found]
 
 
 def inspect_message(plan: Plan, file: str, sketch: SiloSketch) -> Inspection:
     """Return whether a message that could be read answers the plan."""
-    facts = Facts.of(sketch)
+    facts = Facts.from_message(sketch)
     try:
         check_message(plan, sketch)
     except MessageError as error:
-        return Inspection(file, facts, _renewed(error, f"{file}: "))
+        return Inspection(file, facts, _detached(error, f"{file}: "))
     return Inspection(file, facts, None, sketch)
 
 
-def _inspect_file(plan: Plan, file: str) -> Inspection:
-    try:
-        sketch = SiloSketch.read(file)
-    except MessageError as error:
-        return Inspection(file, None, _renewed(error))
-    return inspect_message(plan, file, sketch)
-
-
-def _refuse_twice(found: Sequence[Inspection]) -> list[Inspection]:
-    """The same, with all messages of a silo refused that has several: one must be wrong."""
-    by_silo: dict[str, list[str]] = defaultdict(list)
-    for each in found:
-        if each.facts is not None:
-            by_silo[each.facts.silo].append(each.facts.digest)
-    return [_once(each, by_silo) for each in found]
-
-
-def _once(each: Inspection, by_silo: dict[str, list[str]]) -> Inspection:
-    if each.facts is None or each.error is not None:
+def _refuse_twice(each: Inspection, digests: dict[str, list[str]]) -> Inspection:
+    if each.facts is None or each.error is not None or len(digests[each.facts.silo]) == 1:
         return each
     silo = each.facts.silo
-    if len(by_silo[silo]) == 1:
-        return each
-    alike = len(set(by_silo[silo])) == 1
+    alike = len(set(digests[silo])) == 1
     refuse = MessageError.same_twice if alike else MessageError.silo_twice
-    return replace(each, error=_renewed(refuse(silo), f"{each.file}: "), sketch=None)
+    return replace(each, error=_detached(refuse(silo), f"{each.file}: "), sketch=None)
 
 
-def _renewed(error: MessageError, place: str = "") -> MessageError:
-    """The same error, with the name of the file, and without what led to it.
+def _detached(error: MessageError, place: str = "") -> MessageError:
+    """The same error with the name of the file, and without its traceback.
 
-    The frames of a traceback hold the bytes of the file, for as long as the error is held.
+    The frames of a traceback keep the bytes of the file in memory for as long as the error lives.
     """
     return type(error)(f"{place}{error.message}", fix=error.fix)
 
@@ -172,3 +160,23 @@ def missing_silos(plan: Plan, received: Iterable[str]) -> list[str]:
     """Return the silos of the roster that sent nothing; none if there is no roster."""
     seen = set(received)
     return [silo for silo in plan.silos or () if silo not in seen]
+
+
+def check_complete(plan: Plan, missing: Sequence[str]) -> None:
+    """Raise if a silo of the roster sent nothing, or if there is no roster.
+
+    Raises
+    ------
+    MissingSiloError
+        If one is missing.
+    click.UsageError
+        If the plan has no roster.
+    """
+    if plan.silos is None:
+        raise click.UsageError("--require-all needs a plan with a roster (silos = [...]).")
+    if missing:
+        raise MissingSiloError(
+            f"{len(missing):,} of the {len(plan.silos):,} silos of the plan sent no message: "
+            f"{listed(missing)}.",
+            fix="ask them for it, or leave out --require-all to go on without them.",
+        )

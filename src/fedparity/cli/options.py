@@ -1,45 +1,173 @@
-"""The options by which an operator deals with the silo's own law: its policy and its ledger."""
+"""Options that several commands share, in groups: frozen dataclasses that a decorator fills.
+
+A field declared by :func:`option` is an option of the command line under the field's name, one declared
+by :func:`nested` a group of them; :func:`with_options` gives a command all of them, in that order.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, field, fields
+from functools import wraps
+from pathlib import Path
+from types import NoneType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
+from fedparity.documents.files import read_passphrase
 from fedparity.documents.plan import Plan
-from fedparity.errors import DatabaseError, MissingSiloError, OptionError
-from fedparity.errors.base import printable
+from fedparity.documents.policy_file import find_policy
+from fedparity.documents.signing import read_key
+from fedparity.errors import DatabaseError, OptionError
+from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.privacy.policy import RULES, Policy
-from fedparity.silo.permit import Permit
-from fedparity.tables.databases import Address, DatabaseTable, is_address, read_address
+from fedparity.tables.databases import Address, is_address, read_address
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fedparity.silo.permit import Permit
 
 __all__ = [
+    "LEDGER",
+    "PASSPHRASE_FILE",
+    "POLICY",
+    "POSITIVE",
+    "PROBABILITY",
+    "Callback",
+    "LedgerOptions",
+    "PolicyOptions",
+    "Reading",
+    "ReleaseOptions",
+    "SigningOptions",
+    "TableOptions",
     "byte_count",
-    "check_all_there",
-    "data_of",
-    "law_options",
-    "mapping_of",
-    "permit_of",
-    "policy_option",
-    "policy_words",
-    "reading_of",
-    "table_options",
-    "weaker_option",
+    "json_option",
+    "nested",
+    "option",
+    "private_key",
+    "with_options",
 ]
+
+Callback: TypeAlias = Callable[..., None]
+_Group = TypeVar("_Group")
+
+POSITIVE = click.FloatRange(min=0, min_open=True)
+PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 -- the field has the type
+    """Declare a field of a group as an option.
+
+    Parameters
+    ----------
+    flags : str
+        As in the help, such as ``-o, --output FILE``.
+    attributes
+        Of :class:`click.Option`, where the type of the field does not tell; or ``min``, of a whole number.
+    """
+    if "min" in attributes:
+        attributes["type"] = click.IntRange(min=attributes.pop("min"))
+    words = flags.replace(",", "").split()
+    names = [word for word in words if word.startswith("-")]
+    attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
+    return field(metadata={"option": (names, attributes)})
+
+
+def nested(kind: type[_Group]) -> _Group:
+    """Declare a field of a group as a group of its own."""
+    declared: _Group = field(metadata={"group": kind})
+    return declared
+
+
+def with_options(kind: type) -> Callable[[Callback], Callback]:
+    """Return a decorator that gives a command the options of a group; it gets them as ``options``."""
+
+    def decorate(callback: Callback) -> Callback:
+        @wraps(callback)
+        def collected(*args: object, **values: object) -> None:
+            callback(*args, options=_collect(kind, values), **values)
+
+        for flags, attributes in reversed(_declared(kind)):
+            click.option(*flags, **attributes)(collected)
+        return collected
+
+    return decorate
+
+
+def _declared(kind: type) -> list[tuple[Sequence[str], dict[str, Any]]]:
+    """The flags and attributes of all options of a group."""
+    types, found = get_type_hints(kind), []
+    for each in fields(kind):
+        if "group" in each.metadata:
+            found += _declared(each.metadata["group"])
+        else:
+            flags, attributes = each.metadata["option"]
+            shown = {"show_default": "default" in attributes}
+            found.append(
+                ((*flags, each.name), {**_inferred(types[each.name]), **shown, **attributes})
+            )
+    return found
+
+
+def _inferred(annotation: object) -> dict[str, Any]:
+    """The attributes of an option that follow from the type of its field."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Literal:
+        return {"type": click.Choice(arguments)}
+    if origin is tuple:
+        repeated = {"multiple": True} if ... in arguments else {"nargs": len(arguments)}
+        return {**repeated, **_inferred(arguments[0])}
+    if (
+        NoneType in arguments
+    ):  # typing caches unions of literals whatever their order: state choices
+        return {} if get_origin(arguments[0]) is Literal else _inferred(arguments[0])
+    if annotation is bool:
+        return {"is_flag": True}
+    return {"type": annotation} if annotation in (int, float) else {}
+
+
+def _collect(kind: type, values: dict[str, object]) -> object:
+    """Take the options of a group out of all values."""
+    return kind(
+        **{
+            each.name: _collect(each.metadata["group"], values)
+            if "group" in each.metadata
+            else values.pop(each.name)
+            for each in fields(kind)
+        }
+    )
+
+
+def json_option(meaning: str) -> Callable[[Callback], Callback]:
+    """Return the option ``--json`` of a command."""
+    return click.option("--json", "as_json", is_flag=True, help=meaning)
+
 
 _UNITS = "", "K", "M", "G", "T"
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 
 
 def byte_count(_: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
-    """Return the number of bytes of a text such as 500MB, 2GB or 1.5GiB; as click calls it.
+    """Return the number of bytes of a text such as 500MB, 2GB or 1.5GiB; a callback of click.
 
     Raises
     ------
     click.BadParameter
-        If it is none.
+        If the text is not a size.
     """
     if text is None:
         return None
@@ -51,194 +179,211 @@ def byte_count(_: click.Context, parameter: click.Parameter, text: str | None) -
     return int(float(amount) * base ** _UNITS.index(unit.upper()))
 
 
-def mapping_of(texts: Iterable[str], option: str) -> dict[str, str]:
-    """Return the pairs of several ``A=B``.
+class Reading(TypedDict):
+    """What of a table is read, as functions of the library take it."""
 
-    Raises
-    ------
-    click.BadParameter
-        If one is not a pair, or two have the same left side.
-    """
+    score: str | None
+    group: tuple[str, ...] | None
+    weight: str | None
+    where: str | None
+    mapping: dict[str, str] | None
+    missing: Literal["refuse", "drop"]
+    other: str | None
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Which table is read, and what of it."""
+
+    table: str | None = option("--table NAME", "Table of a database: NAME or SCHEMA.NAME.")
+    query: str | None = option("--query SQL", "One statement that reads, instead of --table.")
+    url_file: str | None = option(
+        "--url-file FILE",
+        "File with the address of a database, instead of DATA; - is the standard input.",
+    )
+    score: str | None = option("--score COL", "Column of the scores.  [default: score]")
+    group: tuple[str, ...] = option(
+        "--group COL", "Column of the groups; several for intersections.  [default: group]"
+    )
+    weight: str | None = option("--weight COL", "Column of survey or exposure weights.")
+    where: str | None = option("--where SQL", "Read only rows that meet a condition.")
+    mapping: tuple[str, ...] = option(
+        "--map A=B", "Read label A as B; an empty A is a missing label."
+    )
+    missing: Literal["refuse", "drop"] = option(
+        "--missing", "What to do about rows without a score.", default="refuse"
+    )
+    other: str | None = option("--other LABEL", "Group that takes labels the plan does not list.")
+
+    def source(self, data: str | None) -> object:
+        """Return the data: a path, or a table of a database.
+
+        Raises
+        ------
+        click.UsageError
+            If DATA and the options contradict each other.
+        OptionError
+            If the address has a password and stands on the command line, or its file is open to others.
+        """
+        if (data is None) == (self.url_file is None):
+            raise click.UsageError("give either DATA or --url-file FILE.")
+        if self.url_file is not None:
+            return self._database(read_address(self.url_file))
+        if data is not None and is_address(data):
+            if Address(data).has_secret:
+                raise OptionError(
+                    "the address holds a password, which everybody on this machine can see in the "
+                    "list of processes, and which stays in the history of the shell.",
+                    fix="change the password, write the address to a file of mode 600 and pass "
+                    "--url-file FILE (- for the standard input), or use the password file of the "
+                    "database's own client.",
+                )
+            return self._database(data)
+        if self.table is not None or self.query is not None:
+            raise click.UsageError("--table and --query go with the address of a database.")
+        return data
+
+    def _database(self, address: str) -> object:
+        from fedparity.tables.databases import DatabaseTable  # noqa: PLC0415 -- most read files
+
+        if (self.table is None) == (self.query is None):
+            raise click.UsageError(
+                "a database holds many tables: give either --table NAME or --query SQL."
+            )
+        try:
+            return DatabaseTable(address, table=self.table, query=self.query)
+        except DatabaseError as error:
+            raise OptionError(error.message, fix=error.fix) from None
+
+    def reading(self) -> Reading:
+        """Return what of the table is read.
+
+        Raises
+        ------
+        click.BadParameter
+            If a pair of labels is not of the form A=B, or two have the same left side.
+        """
+        return {
+            "score": self.score,
+            "group": self.group or None,
+            "weight": self.weight,
+            "where": self.where,
+            "mapping": _label_pairs(self.mapping) or None,
+            "missing": self.missing,
+            "other": self.other,
+        }
+
+
+def _label_pairs(texts: Iterable[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
         left, sign, right = text.partition("=")
         if not (sign and right):
-            raise click.BadParameter(f"{text!r} is not of the form A=B.", param_hint=option)
+            raise click.BadParameter(f"{text!r} is not of the form A=B.", param_hint="--map")
         if left in pairs:
-            raise click.BadParameter(f"{left!r} is given twice.", param_hint=option)
+            raise click.BadParameter(f"{left!r} is given twice.", param_hint="--map")
         pairs[left] = right
     return pairs
 
 
-def data_of(options: dict[str, Any]) -> object:
-    """Take the data out of all options: a path, or a table of a database.
-
-    Raises
-    ------
-    click.UsageError
-        If what was given does not go together.
-    OptionError
-        If the address has a password and stands on the command line, or its file is open to others.
-    """
-    data, file = options.pop("data"), options.pop("url_file")
-    table, query = options.pop("table"), options.pop("query")
-    if (data is None) == (file is None):
-        raise click.UsageError("give either DATA or --url-file FILE.")
-    if file is not None:
-        return _database(read_address(file), table, query)
-    if is_address(data):
-        if Address(data).has_secret:
-            raise _secret_on_the_command_line()
-        return _database(data, table, query)
-    if table is not None or query is not None:
-        raise click.UsageError("--table and --query go with the address of a database.")
-    return data
+POLICY = "--policy FILE", "This silo's policy.  [default: per user]"
+LEDGER = "--ledger FILE", "The ledger.  [default: per user]"
+_WEAKER = (
+    "--allow-weaker RULE",
+    "Obey a plan that is weaker than this rule of the policy; may be repeated.",
+)
+PASSPHRASE_FILE = (
+    "--passphrase-file FILE",
+    "First line: the key's passphrase; - reads it from the input.",
+)
 
 
-def _database(address: str, table: str | None, query: str | None) -> DatabaseTable:
-    if (table is None) == (query is None):
-        raise click.UsageError(
-            "a database holds many tables: give either --table NAME or --query SQL."
+@dataclass(frozen=True)
+class PolicyOptions:
+    """The policy of a silo, and the rules that a plan may be weaker than."""
+
+    policy: str | None = option(*POLICY)
+    allow_weaker: tuple[str, ...] = option(*_WEAKER, type=click.Choice(RULES))
+
+
+@dataclass(frozen=True)
+class LedgerOptions:
+    """Where the ledger is."""
+
+    policy: str | None = option(*POLICY)
+    ledger: str | None = option(*LEDGER)
+
+    def find(self) -> tuple[Policy, Ledger]:
+        """Return the policy, and the ledger that is named, that of the policy, or that of the user."""
+        own = find_policy(self.policy)
+        path = Path(self.ledger) if self.ledger else own.ledger or default_ledger_path()
+        return own, Ledger(path, must_exist=own.must_exist)
+
+
+@dataclass(frozen=True)
+class ReleaseOptions:
+    """What a silo's policy and ledger need to know of a release."""
+
+    policy: str | None = option(*POLICY)
+    ledger: str | None = option("--ledger FILE", "Record of releases.  [default: per user]")
+    no_ledger: bool = option("--no-ledger", "Neither ask nor write the record.")
+    dataset: str | None = option("--dataset NAME", "Which data set of the policy the table is.")
+    allow_weaker: tuple[str, ...] = option(*_WEAKER, type=click.Choice(RULES))
+    again_because: str | None = option(
+        "--again-because TEXT", "Why a second release of the same records is acceptable."
+    )
+    in_period: bool = option("--in-period", "The rows are limited to the plan's period.")
+
+    def permit(self, plan: Plan, silo: str, data: object) -> Permit:
+        """Return the permit for a release.
+
+        Raises
+        ------
+        RuleError
+            If the silo's policy forbids the plan.
+        """
+        from fedparity.silo.permit import Permit  # noqa: PLC0415 -- auditors need none
+
+        if self.no_ledger and self.ledger:
+            raise click.UsageError("give either --ledger or --no-ledger.")
+        return Permit.of(
+            plan,
+            silo,
+            data=data,
+            policy=self.policy,
+            ledger=False if self.no_ledger else self.ledger,
+            dataset=self.dataset,
+            allow_weaker=self.allow_weaker,
+            again_because=self.again_because,
+            in_period=self.in_period,
         )
-    try:
-        return DatabaseTable(address, table=table, query=query)
-    except DatabaseError as error:
-        raise OptionError(error.message, fix=error.fix) from None
 
 
-def _secret_on_the_command_line() -> OptionError:
-    return OptionError(
-        "the address holds a password, which everybody on this machine can see in the list of "
-        "processes, and which stays in the history of the shell.",
-        fix="change the password, write the address to a file of mode 600 and pass --url-file FILE "
-        "(- for the standard input), or use the password file of the database's own client.",
-    )
+@dataclass(frozen=True)
+class SigningOptions:
+    """The key to sign with."""
+
+    sign: str | None = option("--sign KEY", "File of the private key to sign with.")
+    passphrase_file: str | None = option(*PASSPHRASE_FILE)
+
+    def key(self) -> Ed25519PrivateKey | None:
+        """Return the key, or None if none is named."""
+        if self.sign is not None:
+            return private_key(self.sign, self.passphrase_file)
+        if self.passphrase_file is not None:
+            raise click.UsageError("--passphrase-file needs a key: --sign KEY.")
+        return None
 
 
-policy_option = click.option(
-    "--policy", metavar="FILE", help="This silo's policy.  [default: per user]"
-)
-weaker_option = click.option(
-    "--allow-weaker",
-    multiple=True,
-    type=click.Choice(RULES),
-    metavar="RULE",
-    help="Obey a plan that is weaker than this rule of the policy; may be repeated.",
-)
-_POLICY_OPTIONS = (
-    policy_option,
-    click.option("--ledger", metavar="FILE", help="Record of releases.  [default: per user]"),
-    click.option("--no-ledger", is_flag=True, help="Neither ask nor write the record."),
-    click.option("--dataset", metavar="NAME", help="Which data set of the policy the table is."),
-    weaker_option,
-    click.option(
-        "--again-because",
-        metavar="TEXT",
-        help="Why a second release of the same records is acceptable.",
-    ),
-    click.option("--in-period", is_flag=True, help="The rows are limited to the plan's period."),
-)
+def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
+    """Return the key of a file; its passphrase is read from another, or typed at a terminal."""
 
+    def passphrase() -> bytes | None:
+        if passphrase_file is not None:
+            return read_passphrase(passphrase_file)
+        if not sys.stdin.isatty():
+            return None
+        typed: str = click.prompt("Passphrase of the key", hide_input=True, err=True)
+        return typed.encode()
 
-def law_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of a release."""
-    for option in reversed(_POLICY_OPTIONS):
-        command = option(command)
-    return command
-
-
-def permit_of(options: dict[str, Any], plan: Plan, silo: str, data: object) -> Permit:
-    """Return the permit that these options ask for.
-
-    Raises
-    ------
-    RuleError
-        If the silo's policy forbids the plan.
-    """
-    if options["no_ledger"] and options["ledger"]:
-        raise click.UsageError("give either --ledger or --no-ledger.")
-    return Permit.of(
-        plan,
-        silo,
-        data=data,
-        policy=options["policy"],
-        ledger=False if options["no_ledger"] else options["ledger"],
-        dataset=options["dataset"],
-        allow_weaker=options["allow_weaker"],
-        again_because=options["again_because"],
-        in_period=options["in_period"],
-    )
-
-
-def policy_words(policy: Policy) -> str:
-    """Return which policy was obeyed, for a line of output."""
-    return "default" if policy.path is None else printable(policy.path)
-
-
-_TABLE_OPTIONS = (
-    click.option("--table", metavar="NAME", help="Table of a database: NAME or SCHEMA.NAME."),
-    click.option("--query", metavar="SQL", help="One statement that reads, instead of --table."),
-    click.option(
-        "--url-file",
-        metavar="FILE",
-        help="File with the address of a database, instead of DATA; - is the standard input.",
-    ),
-    click.option("--score", metavar="COL", help="Column of the scores.  [default: score]"),
-    click.option(
-        "--group",
-        multiple=True,
-        metavar="COL",
-        help="Column of the groups; several for intersections.  [default: group]",
-    ),
-    click.option("--weight", metavar="COL", help="Column of survey or exposure weights."),
-    click.option("--where", metavar="SQL", help="Read only rows that meet a condition."),
-    click.option(
-        "--map",
-        "mapping",
-        multiple=True,
-        metavar="A=B",
-        help="Read label A as B; an empty A is a missing label.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["refuse", "drop"]),
-        default="refuse",
-        show_default=True,
-        help="What to do about rows without a score.",
-    ),
-    click.option(
-        "--other", metavar="LABEL", help="Group that takes labels the plan does not list."
-    ),
-)
-
-
-def table_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say what of a table is read."""
-    for option in reversed(_TABLE_OPTIONS):
-        command = option(command)
-    return command
-
-
-def reading_of(options: dict[str, Any]) -> dict[str, Any]:
-    """Take these options out of all options, as a function of the library takes them."""
-    names = ("score", "group", "weight", "where", "mapping", "missing", "other")
-    reading = {name: options.pop(name) for name in names}
-    reading["group"] = reading["group"] or None
-    reading["mapping"] = mapping_of(reading["mapping"], "--map") or None
-    return reading
-
-
-def check_all_there(plan: Plan, missing: Sequence[str]) -> None:
-    """Raise if a silo of the roster sent nothing, or if there is no roster to tell.
-
-    Raises
-    ------
-    MissingSiloError
-        If one is missing.
-    click.UsageError
-        If the plan has no roster.
-    """
-    if plan.silos is None:
-        raise click.UsageError("--require-all needs a plan with a roster (silos = [...]).")
-    if missing:
-        raise MissingSiloError.required(missing, len(plan.silos))
+    return read_key(path, passphrase=passphrase)

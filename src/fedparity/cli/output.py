@@ -1,14 +1,16 @@
-"""A progress bar on the standard error stream, if somebody is looking at it."""
+"""What commands print: JSON, commands to type next, and a progress bar."""
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from shlex import quote
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+import click
 
 from fedparity.errors.base import printable
 
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = [
-    "Progress",
-    "progress_bar",
-    "quoted",
-]
+__all__ = ["Progress", "print_json", "progress_bar", "quoted"]
+
+
+def print_json(document: object) -> None:
+    """Print a document as JSON for people and programs."""
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 def quoted(*words: object) -> str:
@@ -35,7 +38,7 @@ def quoted(*words: object) -> str:
 
 
 Progress: TypeAlias = Callable[[int, int | None, str], None]
-"""Called with what is done, the total if it is known, and what is being done."""
+"""A callback: the amount done, the total if it is known, and a label of the work."""
 
 _PATIENCE = 0.5
 """Seconds before a bar appears: what takes less needs none."""
@@ -43,16 +46,18 @@ _PATIENCE = 0.5
 
 @contextmanager
 def progress_bar(unit: str) -> Iterator[Progress | None]:
-    """Give a callback that draws a bar, or None off a terminal.
+    """Give a callback that draws a bar on the standard error stream, or None off a terminal.
 
-    The bar shows what is done, how much per second, and the time left, and disappears when all
-    is done.
+    The bar shows the amount done, the rate and the time left, and disappears at the end.
     """
     if not sys.stderr.isatty():
         yield None
         return
-    with _Bar(unit) as bar:
+    bar = _Bar(unit)
+    try:
         yield bar
+    finally:
+        bar.stop()
 
 
 class _Bar:
@@ -63,15 +68,8 @@ class _Bar:
         self._drawn: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def stop(self) -> None:
+        """Remove the bar."""
         if self._drawn is not None:
             self._drawn.stop()
 
@@ -79,38 +77,31 @@ class _Bar:
         if self._drawn is None:
             if time.monotonic() - self._start < _PATIENCE:
                 return
-            self._drawn = _drawing(self._unit)
+            self._drawn = _rich_bar(self._unit)
             self._drawn.start()
         if label not in self._tasks:
             self._tasks[label] = self._drawn.add_task(label, total=total)
         self._drawn.update(self._tasks[label], completed=done, total=total)
 
 
-def _drawing(unit: str) -> RichProgress:
-    from rich.console import Console  # noqa: PLC0415 -- a third of the start-up time
-    from rich.progress import (  # noqa: PLC0415
-        BarColumn,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.progress import Progress as RichProgress  # noqa: PLC0415
+def _rich_bar(unit: str) -> RichProgress:
+    from rich import progress  # noqa: PLC0415 -- a third of the start-up time
+    from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    class Amount(ProgressColumn):
-        """What is done and how fast."""
+    class Amount(progress.ProgressColumn):
+        """The amount done, and the rate."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: progress.Task) -> Text:
             speed = task.finished_speed or task.speed
             rate = "" if speed is None else f", {speed:,.0f} {unit}/s"
             return Text(f"{task.completed:,.0f} {unit}{rate}")
 
-    return RichProgress(
-        TextColumn("{task.description}"),
-        BarColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
         Amount(),
-        TimeRemainingColumn(),
+        progress.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )

@@ -1,68 +1,234 @@
-"""The answers of ``fedparity plan size`` in plain words, in 80 columns."""
+"""``fedparity plan size`` and ``plan privacy``: what an audit can find, before any silo is asked."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import click
 import numpy as np
 
-from fedparity.cli.output import progress_bar
+from fedparity.cli.options import (
+    POSITIVE,
+    PROBABILITY,
+    json_option,
+    nested,
+    option,
+    with_options,
+)
+from fedparity.cli.output import print_json, progress_bar
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.progress import Progress
 from fedparity.planning.audit_size import SizePlan, plan_size
 from fedparity.planning.detection import DetectableDisparity, detectable_disparity
-from fedparity.planning.noise_cost import PrivacyPlan, PrivacyRow, plan_privacy
+from fedparity.planning.noise_cost import PrivacyPlan, plan_privacy
 from fedparity.planning.scenario import SHAPES, Scenario
 from fedparity.planning.simulation import SizeRow
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH
 from fedparity.text import counted, wrapped
 
-__all__ = [
-    "plain",
-    "power_text",
-    "privacy",
-    "privacy_text",
-    "size",
-    "size_text",
-]
+__all__ = ["PrivacyOptions", "SizeOptions", "plain", "privacy", "size"]
 
 
-def size_text(answer: SizePlan) -> str:
-    """Return the two curves of errors, and the size to ask for."""
-    records = answer.by_levels[0].records
-    lines = [
-        _wanted_words(answer),
-        *_assumptions(answer.scenario),
-        "",
-        f"Error of the sketch, compared with its own {records:,} records per cell",
-        *_error_lines("levels", answer.by_levels, answer, answer.sketch_error),
-        *_records_section(answer),
-        "",
-        _simulated_words(answer),
-        _bound_words(answer),
-    ]
-    return "\n".join(lines)
+_SHAPE = click.Choice(list(SHAPES))
 
 
-def _wanted_words(answer: SizePlan) -> str:
+@dataclass(frozen=True)
+class ScenarioOptions:
+    """The audits that are simulated, as functions of the library take them."""
+
+    silos: int = option("--silos", "Number of silos.", min=1, default=5)
+    groups: int | None = option("--groups", "Number of groups.  [default: 2]", min=2)
+    shares: tuple[float, ...] | None = option(
+        "--share",
+        "Size of a group, once per group; records are then those of the smallest.",
+        type=POSITIVE,
+    )
+    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
+    kind: Literal["mean", "quantile"] = option(
+        "--kind", "What the silos send.", default=DEFAULT_SKETCH
+    )
+    estimator: Estimator = option("--estimator", "How it is read.", default=DEFAULT_ESTIMATOR)
+    confidence: float = option(
+        "--confidence", "Share of audits in which it holds.", type=PROBABILITY, default=0.95
+    )
+    replicates: int = option("--replicates", "Simulated audits of each size.", min=1, default=400)
+    seed: int = option("--seed", "Seed of the simulation.", min=0, default=0)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them with the number of groups, which the shares may tell."""
+        shares = self.shares or None
+        return vars(replace(self, groups=self.groups or len(shares or ()) or 2, shares=shares))
+
+
+@dataclass(frozen=True)
+class SizeOptions:
+    """The options of a size: what is wanted or given, and the scenario."""
+
+    error: float | None = option(
+        "--error", "Wanted error, as a share of the disparity.", type=POSITIVE
+    )
+    absolute: bool = option("--absolute", "The error is in the units of the disparity.")
+    disparity: float | None = option(
+        "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
+    )
+    records: int | None = option("--records", "Records per cell that there will be.", min=2)
+    power: float | None = option(
+        "--power", "Probability to detect.  [default: 0.8]", type=PROBABILITY
+    )
+    levels: int | None = option("--levels", "Levels k, if they are fixed already.", min=1)
+    scenario: ScenarioOptions = nested(ScenarioOptions)
+
+    def planned(self) -> SizePlan:
+        """Return the size for the wanted error."""
+        if self.records is not None or self.error is None:
+            raise click.UsageError(
+                "give either --error, to plan a size, or --records, to see what it detects."
+            )
+        if self.power is not None:
+            raise click.UsageError("--power goes with --records: an error is not detected.")
+        with _simulation_bar("audits") as progress:
+            return plan_size(
+                error=self.error,
+                relative=not self.absolute,
+                disparity=self.disparity,
+                levels=self.levels,
+                **self.scenario.arguments(),
+                progress=progress,
+            )
+
+    def detectable(self, records: int) -> DetectableDisparity:
+        """Return the smallest disparity that so many records detect."""
+        if self.absolute or self.disparity:
+            raise click.UsageError("--absolute and --disparity go with --error.")
+        stated = {"levels": self.levels, "power": self.power}
+        given: dict[str, Any] = {name: each for name, each in stated.items() if each is not None}
+        with _simulation_bar("audits") as progress:
+            return detectable_disparity(
+                records=records, **given, **self.scenario.arguments(), progress=progress
+            )
+
+
+@click.command
+@with_options(SizeOptions)
+@json_option("Print the answer as JSON.")
+def size(options: SizeOptions, *, as_json: bool) -> None:
+    """Say how large an audit must be, or what an audit of some size can detect.
+
+    With --error: the levels and the records per cell for an error of G₂. With --records: the
+    smallest G₂ that is detected. Each by simulation from a shape of the scores, and by bounds
+    that hold for any scores on the range. A cell is one group in one silo.
+
+    \b
+    Examples:
+      fedparity plan size --error 0.1 --silos 5
+      fedparity plan size --error 0.05 --kind quantile --estimator grid
+      fedparity plan size --error 0.1 --shape deciles --share 0.8 --share 0.2
+      fedparity plan size --records 500 --silos 5
+      fedparity plan size --records 500 --levels 20 --power 0.9 --json
+    """
+    answer: SizePlan | DetectableDisparity
+    if options.error is None and options.records is not None:
+        answer = options.detectable(options.records)
+    else:
+        answer = options.planned()
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(_size_text(answer) if isinstance(answer, SizePlan) else _power_text(answer))
+
+
+@dataclass(frozen=True)
+class PrivacyOptions:
+    """What :func:`fedparity.planning.plan_privacy` takes."""
+
+    epsilon: float = option(
+        "--epsilon", "Privacy loss of one release.", type=POSITIVE, required=True
+    )
+    records: int = option(
+        "--records",
+        "Records of the smallest group in all silos.",
+        min=1,
+        required=True,
+    )
+    silos: int = option("--silos", "Number of silos.", min=1, default=5)
+    groups: int = option("--groups", "Number of groups.", min=2, default=2)
+    bins: int | None = option(
+        "--bins", "Bins.  [default: by the rule]", type=click.IntRange(2, 4096)
+    )
+    mode: Literal["dp", "secure+dp"] = option(
+        "--mode", "Noise in each silo, or inside a secure sum.", default="dp"
+    )
+    honest: int | None = option(
+        "--honest",
+        "Silos whose split noise makes one dose.  [default: full doses]",
+        min=1,
+    )
+    disparity: float | None = option(
+        "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
+    )
+    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
+    confidence: float = option("--confidence", "Of the intervals.", type=PROBABILITY, default=0.95)
+    replicates: int = option(
+        "--replicates",
+        "Simulated audits of each epsilon.",
+        min=10,
+        default=400,
+    )
+    seed: int = option("--seed", "Seed of the simulation.", min=0, default=0)
+
+
+@click.command
+@with_options(PrivacyOptions)
+@json_option("Print the answer as JSON.")
+def privacy(options: PrivacyOptions, *, as_json: bool) -> None:
+    """Say how far noise will move the disparity G₂, at some epsilon and around it.
+
+    By simulation from a shape of the scores: nothing is read, and no budget is spent. Errors
+    are given as shares of the disparity that is simulated.
+
+    \b
+    Examples:
+      fedparity plan privacy --epsilon 1 --records 5000 --silos 5
+      fedparity plan privacy --epsilon 1 --records 5000 --disparity 0.001
+      fedparity plan privacy --epsilon 0.5 --records 20000 --mode secure+dp \\
+        --honest 4 --json
+    """
+    with _simulation_bar("epsilons") as progress:
+        answer = plan_privacy(**vars(options), progress=progress)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        click.echo(_privacy_text(answer))
+
+
+@contextmanager
+def _simulation_bar(unit: str) -> Iterator[Progress | None]:
+    with progress_bar(unit) as bar:
+        yield None if bar is None else lambda done, total: bar(done, total, "simulating")
+
+
+def _size_text(answer: SizePlan) -> str:
+    """The two curves of errors, and the size to ask for."""
     share = f"{_percent(answer.error / answer.disparity)} of {plain(answer.disparity)}"
     often = f"in {_percent(answer.scenario.confidence)} of audits"
-    return f"Wanted: G₂ within {plain(answer.error)} ({share}) {often}."
-
-
-def _records_section(answer: SizePlan) -> list[str]:
-    if not answer.by_records:
-        return []
-    return [
+    lines = [
+        f"Wanted: G₂ within {plain(answer.error)} ({share}) {often}.",
+        *_assumptions(answer.scenario),
         "",
-        f"Error of the audit at {answer.by_records[0].levels:,} levels, compared with the laws",
-        *_error_lines("records", answer.by_records, answer, answer.error),
+        f"Error of the sketch, compared with its own {answer.by_levels[0].records:,} records per cell",
+        *_error_lines("levels", answer.by_levels, answer, answer.sketch_error),
     ]
+    if answer.by_records:
+        levels = f"{answer.by_records[0].levels:,} levels"
+        lines += ["", f"Error of the audit at {levels}, compared with the laws"]
+        lines += _error_lines("records", answer.by_records, answer, answer.error)
+    return "\n".join([*lines, "", _simulated_words(answer), _bound_words(answer)])
 
 
 def _error_lines(name: str, rows: Sequence[SizeRow], answer: SizePlan, limit: float) -> list[str]:
@@ -88,47 +254,36 @@ def _simulated_words(answer: SizePlan) -> str:
             "\nif the error no longer falls, ask for more levels."
         )
     return (
-        f"By simulation: ask for {_counted(answer.levels, 'levels')} from "
-        f"{_counted(answer.records, 'records')} per cell."
+        f"By simulation: ask for {counted(answer.levels, 'level')} from "
+        f"{counted(answer.records, 'record')} per cell."
     )
 
 
 def _bound_words(answer: SizePlan) -> str:
-    levels = _counted(answer.levels_bound, "levels")
+    levels = counted(answer.levels_bound, "level")
     size = (
         f"{levels}, and no number of records is enough."
         if answer.records_bound is None
-        else f"{levels} from {_counted(answer.records_bound, 'records')} per cell."
+        else f"{levels} from {counted(answer.records_bound, 'record')} per cell."
     )
     return f"By bounds, for {_bounded(answer.scenario)}:\n{size}"
 
 
-def power_text(answer: DetectableDisparity) -> str:
-    """Return the curve of detectable disparities, and the one asked about."""
-    size = f"{_counted(answer.records, 'records')} per cell"
-    lines = [
-        f"An audit of {size} and {_counted(answer.answer.levels, 'levels')}.",
-        *_assumptions(answer.scenario),
-        "",
-        *_power_lines(answer),
-        "",
-        *_power_words(answer),
-    ]
-    return "\n".join(lines)
-
-
-def _power_lines(answer: DetectableDisparity) -> list[str]:
+def _power_text(answer: DetectableDisparity) -> str:
+    """The curve of detectable disparities, and the one for this size."""
+    size = f"{counted(answer.records, 'record')} per cell"
     rows = answer.by_records
     found = [math.nan if row.disparity is None else row.disparity for row in rows]
-    curve = _curve(found, answer.disparity, 36)
-    return [
+    lines = [
+        f"An audit of {size} and {counted(answer.answer.levels, 'level')}.",
+        *_assumptions(answer.scenario),
+        "",
         f"{'records':>11}{'G₂':>12}{'W₂':>9}{'bound':>9}   detected G₂ on a log scale",
-        *(
-            f"{row.records:>11,}{plain(row.disparity):>12}{plain(row.wasserstein, 2):>9}"
-            f"{plain(row.bound, 2):>9}   {line}".rstrip()
-            for row, line in zip(rows, curve, strict=True)
-        ),
     ]
+    for row, line in zip(rows, _curve(found, answer.disparity, 36), strict=True):
+        numbers = f"{row.records:>11,}{plain(row.disparity):>12}{plain(row.wasserstein, 2):>9}"
+        lines.append(f"{numbers}{plain(row.bound, 2):>9}   {line}".rstrip())
+    return "\n".join([*lines, "", *_power_words(answer)])
 
 
 def _power_words(answer: DetectableDisparity) -> list[str]:
@@ -149,7 +304,7 @@ def _power_words(answer: DetectableDisparity) -> list[str]:
 def _assumptions(scenario: Scenario) -> list[str]:
     shape = scenario.shape
     shares = " : ".join(f"{share:.2g}" for share in scenario.shares)
-    cells = f"{_counted(scenario.silos, 'silos')}, {len(scenario.shares)} groups ({shares})"
+    cells = f"{counted(scenario.silos, 'silo')}, {len(scenario.shares)} groups ({shares})"
     lines = [
         f"{cells}, {scenario.kind} sketches, {scenario.estimator} estimator.",
         f"Scores from {shape.low:g} to {shape.high:g}, shape {shape.name}: {shape.meaning}.",
@@ -183,10 +338,6 @@ def _curve(values: Sequence[float], limit: float | None, width: int) -> list[str
     return [line(value) for value in values]
 
 
-def _counted(number: int, things: str) -> str:
-    return f"{number:,} {things.removesuffix('s') if number == 1 else things}"
-
-
 def _percent(share: float) -> str:
     return f"{plain(100 * share)} %"
 
@@ -200,169 +351,40 @@ def plain(value: float | None, digits: int = 3) -> str:
     return np.format_float_positional(value, precision=digits, fractional=False, trim="-")
 
 
-_PROBABILITY = click.FloatRange(0, 1, min_open=True, max_open=True)
-_POSITIVE = click.FloatRange(min=0, min_open=True)
-
-
-def _choice(
-    name: str, choices: Iterable[str], *, default: str, meaning: str
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    return click.option(
-        name,
-        type=click.Choice(list(choices)),
-        default=default,
-        show_default=True,
-        help=meaning,
-    )
-
-
-@click.command(short_help="Say how large an audit must be, or what one detects.")
-@click.option("--error", type=_POSITIVE, help="Wanted error, as a share of the disparity.")
-@click.option("--absolute", is_flag=True, help="The error is in the units of the disparity.")
-@click.option("--disparity", type=_POSITIVE, help="Disparity expected.  [default: the shape's]")
-@click.option("--records", type=click.IntRange(min=2), help="Records per cell that there will be.")
-@click.option("--power", type=_PROBABILITY, help="Probability to detect.  [default: 0.8]")
-@click.option("--levels", type=click.IntRange(min=1), help="Levels k, if they are fixed already.")
-@click.option(
-    "--silos", type=click.IntRange(min=1), default=5, show_default=True, help="Number of silos."
-)
-@click.option("--groups", type=click.IntRange(min=2), help="Number of groups.  [default: 2]")
-@click.option(
-    "--share",
-    "shares",
-    type=_POSITIVE,
-    multiple=True,
-    help="Size of a group, once per group; records are then those of the smallest.",
-)
-@_choice("--shape", SHAPES, default="beta", meaning="Score laws that are simulated.")
-@click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
-@_choice("--kind", ("mean", "quantile"), default=DEFAULT_SKETCH, meaning="What the silos send.")
-@_choice("--estimator", get_args(Estimator), default=DEFAULT_ESTIMATOR, meaning="How it is read.")
-@click.option(
-    "--confidence",
-    type=_PROBABILITY,
-    default=0.95,
-    show_default=True,
-    help="Share of audits in which it holds.",
-)
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=1),
-    default=400,
-    show_default=True,
-    help="Simulated audits of each size.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the simulation.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-@click.pass_context
-def size(context: click.Context, /, **_: object) -> None:
-    """Say how large an audit must be, or what an audit of some size can detect.
-
-    With --error: the levels and the records per cell for an error of G₂. With --records: the
-    smallest G₂ that is detected. Each by simulation from a shape of the scores, and by bounds
-    that hold for any scores on the range. A cell is one group in one silo.
-
-    \b
-    Examples:
-      fedparity plan size --error 0.1 --silos 5
-      fedparity plan size --error 0.05 --kind quantile --estimator grid
-      fedparity plan size --error 0.1 --shape deciles --share 0.8 --share 0.2
-      fedparity plan size --records 500 --silos 5
-      fedparity plan size --records 500 --levels 20 --power 0.9 --json
-    """
-    options = dict(context.params)
-    as_json = options.pop("as_json")
-    _check_together(options)
-    options["groups"] = options["groups"] or len(options["shares"]) or 2
-    options["shares"] = options["shares"] or None
-    answer = _detectable(options) if options["error"] is None else _planned(options)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(size_text(answer) if isinstance(answer, SizePlan) else power_text(answer))
-
-
-def _check_together(options: dict[str, Any]) -> None:
-    """Refuse options that answer no question together."""
-    if (options["error"] is None) == (options["records"] is None):
-        raise click.UsageError(
-            "give either --error, to plan a size, or --records, to see what it detects."
-        )
-    if options["error"] is not None and options["power"] is not None:
-        raise click.UsageError("--power goes with --records: an error is not detected.")
-    if options["records"] is not None and (options["absolute"] or options["disparity"]):
-        raise click.UsageError("--absolute and --disparity go with --error.")
-
-
-def _planned(options: dict[str, Any]) -> SizePlan:
-    given = _without(options, "records", "power", "absolute")
-    with _progress() as progress:
-        return plan_size(**given, relative=not options["absolute"], progress=progress)
-
-
-def _detectable(options: dict[str, Any]) -> DetectableDisparity:
-    given = _without(options, "error", "absolute", "disparity")
-    stated = {name: given.pop(name) for name in ("levels", "power")}
-    given |= {name: value for name, value in stated.items() if value is not None}
-    with _progress() as progress:
-        return detectable_disparity(**given, progress=progress)
-
-
-def _without(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name not in names}
-
-
-@contextmanager
-def _progress() -> Iterator[Progress | None]:
-    """A bar, if somebody is looking."""
-    with progress_bar("audits") as bar:
-        yield None if bar is None else lambda done, total: bar(done, total, "simulating")
-
-
 _WEAK = 2.0
+"""An epsilon above which single records are protected weakly."""
 _COLUMNS = "{:>9}{:>6}{:>13}{:>14}{:>13}{:>18}"
 _ENDS = ("interval ±", "with sampling ±")
 
 
-def privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
-    """Return the table of errors, and what the one asked about means."""
-    often = f"{plain(100 * answer.confidence)} %"
+def _privacy_text(answer: PrivacyPlan, width: int = 80) -> str:
+    """The table of errors, and what they mean at this epsilon."""
+    where = "in each silo" if answer.mode == "dp" else "inside a secure sum"
+    doses = f"{plain(answer.doses)} dose{'' if answer.doses == 1 else 's'} in the sum"
     lines = [
-        *wrapped(_settings(answer), width),
+        *wrapped(
+            f"Noise {where}, {doses}: {counted(answer.silos, 'silo')}, {answer.groups} groups of "
+            f"{counted(answer.records, 'record')} each. Errors are shares of G₂.",
+            width,
+        ),
         *wrapped(
             f"Scores from {answer.score_range[0]:g} to {answer.score_range[1]:g}, shape "
             f"{answer.shape}: {answer.meaning}; G₂ = {plain(answer.disparity)}.",
             width,
         ),
         "",
-        _COLUMNS.format("epsilon", "bins", "mean error", f"{often} within", *_ENDS),
-        *(_line(row, answer) for row in answer.by_epsilon),
-        _COLUMNS.format("no noise", "", "-", "-", "-", _share(answer.sampling, answer)),
-        "",
-        *wrapped(_verdict(answer), width),
+        _COLUMNS.format(
+            "epsilon", "bins", "mean error", f"{_percent(answer.confidence)} within", *_ENDS
+        ),
     ]
-    return "\n".join(lines)
-
-
-def _settings(answer: PrivacyPlan) -> str:
-    where = "in each silo" if answer.mode == "dp" else "inside a secure sum"
-    doses = f"{plain(answer.doses)} {'dose' if answer.doses == 1 else 'doses'} in the sum"
-    return (
-        f"Noise {where}, {doses}: {counted(answer.silos, 'silo')}, {answer.groups} groups of "
-        f"{counted(answer.records, 'record')} each. Errors are shares of G₂."
-    )
-
-
-def _line(row: PrivacyRow, answer: PrivacyPlan) -> str:
-    epsilon = f"{'*' if row.epsilon == answer.epsilon else ' '}{plain(row.epsilon):>8}"
-    errors = (row.error, row.large_error, row.interval, row.population)
-    return _COLUMNS.format(epsilon, row.bins, *(_share(error, answer) for error in errors))
+    for row in answer.by_epsilon:
+        epsilon = f"{'*' if row.epsilon == answer.epsilon else ' '}{plain(row.epsilon):>8}"
+        errors = (row.error, row.large_error, row.interval, row.population)
+        shares = (_percent(error / answer.disparity) for error in errors)
+        lines.append(_COLUMNS.format(epsilon, row.bins, *shares))
+    sampling = _percent(answer.sampling / answer.disparity)
+    lines.append(_COLUMNS.format("no noise", "", "-", "-", "-", sampling))
+    return "\n".join([*lines, "", *wrapped(_verdict(answer), width)])
 
 
 def _verdict(answer: PrivacyPlan) -> str:
@@ -378,90 +400,3 @@ def _verdict(answer: PrivacyPlan) -> str:
     if answer.epsilon > _WEAK:
         words += f" An epsilon above {plain(_WEAK)} protects single records weakly."
     return words
-
-
-def _share(error: float, answer: PrivacyPlan) -> str:
-    return f"{plain(100 * error / answer.disparity)} %"
-
-
-@click.command(short_help="Say what noise costs in accuracy, before it is drawn.")
-@click.option("--epsilon", type=_POSITIVE, required=True, help="Privacy loss of one release.")
-@click.option(
-    "--records",
-    type=click.IntRange(min=1),
-    required=True,
-    help="Records of the smallest group in all silos.",
-)
-@click.option(
-    "--silos", type=click.IntRange(min=1), default=5, show_default=True, help="Number of silos."
-)
-@click.option(
-    "--groups", type=click.IntRange(min=2), default=2, show_default=True, help="Number of groups."
-)
-@click.option("--bins", type=click.IntRange(2, 4096), help="Bins.  [default: by the rule]")
-@click.option(
-    "--mode",
-    type=click.Choice(["dp", "secure+dp"]),
-    default="dp",
-    show_default=True,
-    help="Noise in each silo, or inside a secure sum.",
-)
-@click.option(
-    "--honest",
-    type=click.IntRange(min=1),
-    help="Silos whose split noise makes one dose.  [default: full doses]",
-)
-@click.option("--disparity", type=_POSITIVE, help="Disparity expected.  [default: the shape's]")
-@click.option(
-    "--shape",
-    type=click.Choice(list(SHAPES)),
-    default="beta",
-    show_default=True,
-    help="Score laws that are simulated.",
-)
-@click.option("--range", "score_range", type=float, nargs=2, help="Lowest and highest score.")
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of the intervals.",
-)
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=10),
-    default=400,
-    show_default=True,
-    help="Simulated audits of each epsilon.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the simulation.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-@click.pass_context
-def privacy(context: click.Context, /, **_: object) -> None:
-    """Say how far noise will move the disparity G₂, at some epsilon and around it.
-
-    By simulation from a shape of the scores: nothing is read, and no budget is spent. Errors
-    are given as shares of the disparity that is simulated.
-
-    \b
-    Examples:
-      fedparity plan privacy --epsilon 1 --records 5000 --silos 5
-      fedparity plan privacy --epsilon 1 --records 5000 --disparity 0.001
-      fedparity plan privacy --epsilon 0.5 --records 20000 --mode secure+dp \\
-        --honest 4 --json
-    """
-    options = dict(context.params)
-    as_json = options.pop("as_json")
-    with progress_bar("epsilons") as bar:
-        told = None if bar is None else lambda done, total: bar(done, total, "simulating")
-        answer = plan_privacy(**options, progress=told)
-    if as_json:
-        click.echo(json.dumps(answer.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        click.echo(privacy_text(answer))

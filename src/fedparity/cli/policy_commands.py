@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import platform
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 
 import click
 
-from fedparity.cli.ledger_commands import ledger_of, ledger_option, release_words
+from fedparity.cli.ledger_commands import release_words
 from fedparity.cli.main import ExitCode
-from fedparity.cli.options import policy_option, weaker_option
+from fedparity.cli.options import (
+    LEDGER,
+    POLICY,
+    LedgerOptions,
+    PolicyOptions,
+    json_option,
+    nested,
+    option,
+    with_options,
+)
+from fedparity.cli.output import print_json
 from fedparity.cli.plan_text import plan_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.plan import Plan
@@ -26,10 +36,7 @@ from fedparity.silo.permit import check_auditor, lawful
 from fedparity.text import counted, number, wrapped
 from fedparity.version import SOFTWARE
 
-__all__ = [
-    "approve",
-    "policy",
-]
+__all__ = ["ApprovalOptions", "approve", "check", "dossier", "new", "show"]
 
 _PACKAGES = "numpy", "narwhals", "click", "rich", "cryptography", "opendp", "polars", "pyarrow"
 _TEMPLATE = """\
@@ -77,23 +84,7 @@ schema = "fedparity/policy/1"
 """
 
 
-@click.group()
-def policy() -> None:
-    """Say what may leave this silo, whatever a plan asks for.
-
-    The policy is a file of this silo: --policy FILE, $FEDPARITY_POLICY, or fedparity/policy.toml
-    in this user's folder for configuration. Without one, the default rules of plans are the
-    floors.
-
-    \b
-    Examples:
-      fedparity policy new
-      fedparity policy check policy.toml plan.toml
-      fedparity policy show
-    """
-
-
-@policy.command(short_help="Write a policy with every key and its meaning.")
+@click.command
 @click.argument("file", type=click.Path(dir_okay=False), required=False)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 def new(file: str | None, *, force: bool) -> None:
@@ -127,10 +118,10 @@ def new(file: str | None, *, force: bool) -> None:
     click.echo(f"wrote {printable(path)}{where}\nnext: fedparity policy show", err=True)
 
 
-@policy.command(short_help="Check a policy, and whether it allows a plan.")
+@click.command
 @click.argument("file", type=click.Path())
 @click.argument("plan", type=click.Path(), required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@json_option("Print the answer as JSON.")
 @click.pass_context
 def check(context: click.Context, file: str, plan: str | None, *, as_json: bool) -> None:
     """Say whether FILE is a policy, and which of its rules refuse a PLAN.
@@ -145,15 +136,14 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
     own = read_policy(file)
     refused: list[dict[str, str]] = []
     if plan is not None:
-        asked = Plan.read(plan)
-        refused = [each._asdict() for each in own.refusals(asked.to_dict())]
+        agreed = Plan.read(plan)
+        refused = [each._asdict() for each in own.refusals(agreed.to_dict())]
         try:
-            check_auditor(asked, own)
+            check_auditor(agreed, own)
         except RuleError as error:
             refused.append({"rule": "auditors", "text": error.message.rstrip(".")})
     if as_json:
-        document = {"file": file, "plan": plan, "allowed": not refused, "refused": refused}
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        print_json({"file": file, "plan": plan, "allowed": not refused, "refused": refused})
     else:
         for each in refused:
             click.echo(f"{each['rule']}: {each['text']}")
@@ -169,8 +159,8 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
     context.exit(ExitCode.REFUSED)
 
 
-@policy.command(short_help="Say in plain words what this silo allows.")
-@policy_option
+@click.command
+@click.option("--policy", metavar="FILE", help=POLICY[1])
 def show(policy: str | None) -> None:
     """Say in plain words what may leave this silo.
 
@@ -186,18 +176,16 @@ def show(policy: str | None) -> None:
     click.echo(printable("\n".join(lines)))
 
 
-@policy.command(short_help="Print this silo's page for its security office, in Markdown.")
-@policy_option
-@ledger_option
-def dossier(policy: str | None, ledger: str | None) -> None:
+@click.command
+@with_options(LedgerOptions)
+def dossier(options: LedgerOptions) -> None:
     """Print this silo's own page in Markdown: its policy, its ledger, its versions.
 
     \b
     Examples:
       fedparity policy dossier > dossier.md
     """
-    own = find_policy(policy)
-    record = ledger_of(ledger, own)
+    own, record = options.find()
     try:
         entries, head, state = record.entries(), record.head, "one chain, no line changed"
     except LedgerError as error:
@@ -228,7 +216,7 @@ def dossier(policy: str | None, ledger: str | None) -> None:
 def _sentences(own: Policy) -> list[str]:
     """Each rule as one sentence."""
     modes = [{"none": "without [privacy]"}.get(mode, mode) for mode in own.modes]
-    told = [
+    sentences = [
         "plans may be of any mode."
         if len(own.modes) == len(MODES)
         else f"plans may ask for: {', '.join(modes)}.",
@@ -265,7 +253,7 @@ def _sentences(own: Policy) -> list[str]:
         "a rule may be overridden by name." if own.overrides else "no rule may be overridden.",
         f"the page in a browser is {'allowed' if own.page else 'not allowed'}.",
     ]
-    return [f"{each[:1].upper()}{each[1:]}" for each in told]
+    return [f"{each[:1].upper()}{each[1:]}" for each in sentences]
 
 
 def _secure_sentence(own: Policy) -> str:
@@ -276,22 +264,20 @@ def _secure_sentence(own: Policy) -> str:
     return f"in secure sums, {keys}, and the other silos must be known: {known}."
 
 
-@click.command(short_help="Agree to a plan before this silo answers it.")
+@dataclass(frozen=True)
+class ApprovalOptions:
+    """Who approves a plan and why, under which policy, and the ledger that keeps it."""
+
+    by: str = option("--by NAME", "Who approves; a name of the policy.", required=True)
+    because: str = option("--because TEXT", "Why; it stays on record.", required=True)
+    policy: PolicyOptions = nested(PolicyOptions)
+    ledger: str | None = option(*LEDGER)
+
+
+@click.command
 @click.argument("plan", type=click.Path())
-@click.option("--by", required=True, metavar="NAME", help="Who approves; a name of the policy.")
-@click.option("--because", required=True, metavar="TEXT", help="Why; it stays on record.")
-@policy_option
-@weaker_option
-@ledger_option
-def approve(
-    plan: str,
-    *,
-    by: str,
-    because: str,
-    policy: str | None,
-    allow_weaker: tuple[str, ...],
-    ledger: str | None,
-) -> None:
+@with_options(ApprovalOptions)
+def approve(plan: str, options: ApprovalOptions) -> None:
     """Agree to PLAN by its digest, as one of the people whom the policy names.
 
     The plan is printed first; the approval, its reason and its time go into the ledger. A plan
@@ -301,19 +287,21 @@ def approve(
     Examples:
       fedparity approve plan.toml --by "Ada Berg" --because "agreed on 12 October"
     """
-    own, asked = find_policy(policy), Plan.read(plan)
+    own, record = LedgerOptions(options.policy.policy, options.ledger).find()
+    by, agreed = options.by, Plan.read(plan)
     if by not in own.people:
         known = ", ".join(own.people) or "nobody"
         raise RuleError(
             f"{own.name} does not name {by!r} among those who approve: {known}.",
             fix="give a name as it stands in [approval] of the policy.",
         )
-    lawful(asked, own, allow_weaker)
-    click.echo(plan_text(asked))
-    record = ledger_of(ledger, own)
-    record.add(Entry(entry="approval", time=now(), plan=asked.digest, by=by, because=because))
+    lawful(agreed, own, options.policy.allow_weaker)
+    click.echo(plan_text(agreed))
+    record.add(
+        Entry(entry="approval", time=now(), plan=agreed.digest, by=by, because=options.because)
+    )
     entries = record.entries()
-    given = {e.by for e in entries if e.entry == "approval" and e.plan == asked.digest}
+    given = {e.by for e in entries if e.entry == "approval" and e.plan == agreed.digest}
     left = own.needed - len(given & set(own.people))
     rest = "the plan may be answered" if left <= 0 else f"{left} more must approve it"
-    click.echo(f"approved {asked.digest} by {printable(by)}; {rest}", err=True)
+    click.echo(f"approved {agreed.digest} by {printable(by)}; {rest}", err=True)

@@ -1,110 +1,86 @@
-"""Files for people: the options that ask for them, checks before any work, and writing."""
+"""``fedparity report``: a page, a PDF or Markdown of a result, and the options that ask for them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import click
 
+from fedparity.cli.options import option, with_options
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
 from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
 
-__all__ = [
-    "Output",
-    "asked",
-    "check_outputs",
-    "is_printed",
-    "report",
-    "report_options",
-    "write_outputs",
-]
+__all__ = ["ReportOptions", "report"]
 
 _PRINTED = "-"
-_OPTIONS = (
-    click.option("--html", metavar="FILE", help="Write a report as one HTML page."),
-    click.option("--pdf", metavar="FILE", help="Write a report of one page as PDF."),
-    click.option("--markdown", metavar="FILE", help="Write Markdown; - prints it."),
-    click.option(
-        "--model-card",
-        metavar="FILE",
-        help="Write a section for a Hugging Face model card; - prints it.",
-    ),
-)
+"""The target that is the standard output."""
 
 
-class Output(NamedTuple):
-    """One file that was asked for."""
+@dataclass(frozen=True)
+class ReportOptions:
+    """The reports to write; a field has the name of its format."""
 
-    format: FormatName
-    target: str
-    """Its name, or - for the standard output."""
+    html: str | None = option("--html FILE", "Write a report as one HTML page.")
+    pdf: str | None = option("--pdf FILE", "Write a report of one page as PDF.")
+    markdown: str | None = option("--markdown FILE", "Write Markdown; - prints it.")
+    model_card: str | None = option(
+        "--model-card FILE", "Write a section for a Hugging Face model card; - prints it."
+    )
 
+    @property
+    def targets(self) -> dict[FormatName, str]:
+        """The file of each format, or - for the standard output."""
+        named = {name: getattr(self, name.replace("-", "_")) for name in FORMATS}
+        return {name: target for name, target in named.items() if target is not None}
 
-def report_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that ask for reports."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    @property
+    def is_printed(self) -> bool:
+        """Whether a report goes to the standard output."""
+        return _PRINTED in self.targets.values()
 
+    def check(self, *, force: bool, others: Iterable[str | None] = ()) -> None:
+        """Refuse what cannot be written, before anything is measured.
 
-def asked(options: Mapping[str, Any]) -> list[Output]:
-    """Return the outputs that the options ask for."""
-    named = {name: options[name.replace("-", "_")] for name in FORMATS}
-    return [Output(name, target) for name, target in named.items() if target is not None]
+        Raises
+        ------
+        click.UsageError
+            If two outputs have one target, or a page is to be printed.
+        OutputError
+            If a file exists and ``force`` is not set.
+        MissingExtraError
+            If a format needs something that is not installed.
+        """
+        targets = self.targets
+        places = [os.path.realpath(each) for each in (*targets.values(), *filter(None, others))]
+        if len(set(places)) < len(places):
+            raise click.UsageError("two outputs have the same name; give each its own.")
+        for name, target in targets.items():
+            if target == _PRINTED and not FORMATS[name].is_text:
+                raise click.UsageError(f"--{name} needs the name of a file, not -.")
+            if target != _PRINTED and not force:
+                refuse_existing(target)
+            FORMATS[name].check()
 
-
-def is_printed(outputs: Iterable[Output]) -> bool:
-    """Return whether one of them goes to the standard output."""
-    return any(output.target == _PRINTED for output in outputs)
-
-
-def check_outputs(
-    outputs: Sequence[Output], *, force: bool, others: Iterable[str | None] = ()
-) -> None:
-    """Refuse what cannot be written, before anything is measured.
-
-    Raises
-    ------
-    click.UsageError
-        If two outputs have one target, or a page is to be printed.
-    OutputError
-        If a file exists and ``force`` is not set.
-    MissingExtraError
-        If a format needs something that is not installed.
-    """
-    targets = [*(output.target for output in outputs), *filter(None, others)]
-    places = [os.path.realpath(target) for target in targets]
-    if len(set(places)) < len(places):
-        raise click.UsageError("two outputs have the same name; give each its own.")
-    for output in outputs:
-        if output.target == _PRINTED and not FORMATS[output.format].is_text:
-            raise click.UsageError(f"--{output.format} needs the name of a file, not -.")
-        if output.target != _PRINTED and not force:
-            refuse_existing(output.target)
-        FORMATS[output.format].check()
-
-
-def write_outputs(result: AuditResult, outputs: Sequence[Output], *, force: bool) -> None:
-    """Make every report, then write them: a format that fails leaves no file behind."""
-    made = [(output, FORMATS[output.format].render(result)) for output in outputs]
-    for output, data in made:
-        if output.target == _PRINTED:
-            click.echo(data.decode(), nl=False)
-        else:
-            write_whole(output.target, data, force=force)
-            click.echo(f"wrote {printable(output.target)}", err=True)
+    def write(self, result: AuditResult, *, force: bool) -> None:
+        """Make every report, then write them: a format that fails leaves no file behind."""
+        made = [(FORMATS[name].render(result), target) for name, target in self.targets.items()]
+        for data, target in made:
+            if target == _PRINTED:
+                click.echo(data.decode(), nl=False)
+            else:
+                write_whole(target, data, force=force)
+                click.echo(f"wrote {printable(target)}", err=True)
 
 
-@click.command(short_help="Make a page, a PDF or Markdown of a result.")
+@click.command
 @click.argument("result", type=click.Path())
-@report_options
+@with_options(ReportOptions)
 @click.option("--force", is_flag=True, help="Replace existing files.")
-@click.pass_context
-def report(context: click.Context, /, **_: object) -> None:
+def report(result: str, options: ReportOptions, *, force: bool) -> None:
     """Make reports of RESULT, the JSON that audit or simulate wrote.
 
     At least one output is needed. Nothing is measured again: every number is the result's own.
@@ -116,9 +92,7 @@ def report(context: click.Context, /, **_: object) -> None:
       fedparity report result.json --markdown - --force
       fedparity report result.json --model-card card.md --pdf audit.pdf
     """
-    options = dict(context.params)
-    outputs = asked(options)
-    if not outputs:
+    if not options.targets:
         raise click.UsageError("name an output: --html, --pdf, --markdown or --model-card FILE.")
-    check_outputs(outputs, force=options["force"], others=[options["result"]])
-    write_outputs(AuditResult.read(options["result"]), outputs, force=options["force"])
+    options.check(force=force, others=[result])
+    options.write(AuditResult.read(result), force=force)

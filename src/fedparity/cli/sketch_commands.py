@@ -1,76 +1,75 @@
-"""``fedparity sketch``: a silo's one command, from its table to the message that leaves."""
+"""``fedparity sketch``: a silo's one command, from its table to the message that leaves.
+
+Its text shows the operator of the silo, in 80 columns, all that leaves and what the rules held back.
+"""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any, Literal
 
 import click
 
-from fedparity.cli.key_commands import sign_options, signing_key
 from fedparity.cli.options import (
+    ReleaseOptions,
+    SigningOptions,
+    TableOptions,
     byte_count,
-    data_of,
-    law_options,
-    permit_of,
-    reading_of,
-    table_options,
+    nested,
+    option,
+    with_options,
 )
-from fedparity.cli.output import Progress, progress_bar
-from fedparity.cli.sketch_text import (
-    dry_run_text,
-    preview_summary,
-    preview_text,
-    release_summary,
-    written_text,
-)
+from fedparity.cli.output import Progress, print_json, progress_bar
+from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
+from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
 from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare, preview
+from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
 
-__all__ = ["sketch"]
+__all__ = ["SketchOptions", "dry_run_text", "numbers_words", "preview_text", "sketch"]
 
 
-@click.command(short_help="Reduce a silo's table to the numbers that may leave.")
+@dataclass(frozen=True)
+class SketchOptions:
+    """The options of a sketch."""
+
+    silo: str = option("--silo NAME", "This silo's name in the plan.", required=True)
+    table: TableOptions = nested(TableOptions)
+    memory: int | None = option(
+        "--memory SIZE",
+        "Memory for records, such as 2GB.  [default: a quarter of all]",
+        callback=byte_count,
+    )
+    threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
+    kernel: Literal["auto", "numpy", "numba"] = option(
+        "--kernel", "Of no effect on the result.", default="auto"
+    )
+    output: str | None = option("-o, --output FILE", "File to write.  [default: NAME.sketch.json]")
+    dry_run: bool = option("--dry-run", "Show what would leave; write nothing.")
+    as_json: bool = option("--json", "Print JSON; with --dry-run, the very bytes.")
+    signing: SigningOptions = nested(SigningOptions)
+    release: ReleaseOptions = nested(ReleaseOptions)
+    force: bool = option("--force", "Replace an existing output file.")
+    verbose: bool = option("--verbose", "Say how it was computed.")
+
+
+@click.command
 @click.argument("plan", type=click.Path())
 @click.argument("data", required=False)
-@click.option("--silo", required=True, metavar="NAME", help="This silo's name in the plan.")
-@table_options
-@click.option(
-    "--memory",
-    callback=byte_count,
-    metavar="SIZE",
-    help="Memory for records, such as 2GB.  [default: a quarter of all]",
-)
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads to use.  [default: one per core]"
-)
-@click.option(
-    "--kernel",
-    type=click.Choice(["auto", "numpy", "numba"]),
-    default="auto",
-    show_default=True,
-    help="Of no effect on the result.",
-)
-@click.option("-o", "--output", metavar="FILE", help="File to write.  [default: NAME.sketch.json]")
-@click.option("--dry-run", is_flag=True, help="Show what would leave; write nothing.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON; with --dry-run, the very bytes."
-)
-@sign_options
-@law_options
-@click.option("--force", is_flag=True, help="Replace an existing output file.")
-@click.option("--verbose", is_flag=True, help="Say how it was computed.")
-@click.pass_context
-def sketch(context: click.Context, /, **_: object) -> None:
+@with_options(SketchOptions)
+def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
 
     DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
@@ -92,65 +91,58 @@ def sketch(context: click.Context, /, **_: object) -> None:
       fedparity sketch plan.toml --url-file clinic.url --table clinic.visits \\
         --silo aurora --score risk --group sex
     """
-    options = dict(context.params)
-    options["data"] = data_of(options)
-    plan, silo, dry = Plan.read(options["plan"]), options["silo"], options["dry_run"]
-    output = options["output"] or f"{file_name(silo)}.sketch.json"
-    if not (dry or options["force"]):
+    source, agreed, silo = options.table.source(data), Plan.read(plan), options.silo
+    output = options.output or f"{file_name(silo)}.sketch.json"
+    if not (options.dry_run or options.force):
         refuse_existing(output)
-    mode_of(plan).check(silo, weighted=options["weight"] is not None)
-    permit = permit_of(options, plan, silo, options["data"])
-    if dry:
-        _dry_run(plan, permit, options)
+    mode_of(agreed).check(silo, weighted=options.table.weight is not None)
+    permit = options.release.permit(agreed, silo, source)
+    if options.dry_run:
+        _dry_run(source, agreed, permit, options)
         return
-    key = signing_key(options)
-    if plan.keys and key is None:
+    key = options.signing.key()
+    if agreed.keys and key is None:
         raise click.UsageError("the plan has keys, so the message must be signed with --sign KEY.")
-    finished = permit.finish(output, force=options["force"])
+    finished = permit.finish(output, force=options.force)
     if finished is not None:
-        if options["as_json"]:
-            _print_summary(finished, output, permit)
+        if options.as_json:
+            print_json(_release_summary(finished, output, permit))
         click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
         click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
         return
     permit.check()
-    release = _prepared(plan, options).replacing(permit.voided())
+    release = _prepared(source, agreed, options).replacing(permit.voided())
     if key is not None:
         release = release.signed(key)
-    if options["verbose"]:
-        click.echo(_how(release), err=True)
-    check_message(plan, release.sketch)  # a wrong key is found here, not by the auditor
-    permit.write(output, release.sketch, force=options["force"])
-    if options["as_json"]:
-        _print_summary(release.sketch, output, permit)
-    click.echo(written_text(release, output, permit), err=True)
+    if options.verbose:
+        click.echo(_execution_text(release), err=True)
+    check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
+    permit.write(output, release.sketch, force=options.force)
+    if options.as_json:
+        print_json(_release_summary(release.sketch, output, permit))
+    click.echo(_written_text(release, output, permit), err=True)
 
 
-def _print_summary(sketch: SiloSketch, output: str, permit: Permit) -> None:
-    summary = release_summary(sketch, output, permit)
-    click.echo(json.dumps(summary, indent=2, ensure_ascii=False))
-
-
-def _dry_run(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
+def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:
     """Show what would leave; sign nothing, enter nothing, draw no noise."""
     with progress_bar("rows") as progress:
         shown = preview(
-            options["data"],
+            source,
             plan=plan,
-            silo=options["silo"],
+            silo=options.silo,
             options=_compute_options(options, progress),
-            **reading_of(options),
+            **options.table.reading(),
         )
     if isinstance(shown, Release):
-        if options["verbose"]:
-            click.echo(_how(shown), err=True)
-        if options["as_json"]:
+        if options.verbose:
+            click.echo(_execution_text(shown), err=True)
+        if options.as_json:
             click.echo(shown.sketch.to_bytes(), nl=False)
         else:
             click.echo(dry_run_text(shown, plan))
     elif isinstance(shown, Preview):
-        if options["as_json"]:
-            click.echo(json.dumps(preview_summary(shown, permit), indent=2, ensure_ascii=False))
+        if options.as_json:
+            print_json(_preview_summary(shown, permit))
         else:
             click.echo(preview_text(shown, permit))
     try:
@@ -159,28 +151,23 @@ def _dry_run(plan: Plan, permit: Permit, options: dict[str, Any]) -> None:
         click.echo(f"warning: as things stand, a release is refused: {error}", err=True)
 
 
-def _prepared(plan: Plan, options: dict[str, Any]) -> Release:
-    reading = reading_of(options)
+def _prepared(source: object, plan: Plan, options: SketchOptions) -> Release:
+    reading = options.table.reading()
     with progress_bar("rows") as progress:
-        return prepare(
-            options["data"],
-            plan=plan,
-            silo=options["silo"],
-            **reading,
-            options=_compute_options(options, progress),
-        )
+        computing = _compute_options(options, progress)
+        return prepare(source, plan=plan, silo=options.silo, **reading, options=computing)
 
 
-def _compute_options(options: dict[str, Any], progress: Progress | None) -> ComputeOptions:
+def _compute_options(options: SketchOptions, progress: Progress | None) -> ComputeOptions:
     return ComputeOptions(
-        memory=options["memory"],
-        threads=options["threads"],
-        kernel=options["kernel"],
+        memory=options.memory,
+        threads=options.threads,
+        kernel=options.kernel,
         progress=progress,
     )
 
 
-def _how(release: Release) -> str:
+def _execution_text(release: Release) -> str:
     how = release.execution
     if how.strategy == "where they are":
         rows = sum(release.records.values())
@@ -192,3 +179,288 @@ def _how(release: Release) -> str:
     if not release.records:  # an exact number of records is not for a log
         return f"noisy counts, {done}"
     return f"{sum(release.records.values()):,} records, {done}"
+
+
+_WIDTH = 80
+_LONGEST_LABEL = 20
+_COLUMNS = (("count", 11), ("levels", 7), ("lowest", 10), ("median", 10), ("highest", 10))
+
+
+def dry_run_text(release: Release, plan: Plan, width: int = _WIDTH) -> str:
+    """Return all that would leave, what would not, and which rules decided that."""
+    sketch = release.sketch
+    lines = [
+        *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
+        "",
+        *_table(sketch, width),
+        *_numbers_text(sketch, plan, width),
+        "",
+        *wrapped(_size_words(sketch), width),
+        f"digest  {sketch.digest}",
+        f"plan    {sketch.plan}",
+        "",
+        *_rules(release, plan, width),
+        "",
+        *wrapped(
+            "Not sent: names or identifiers; any other column; the numbers of records of withheld "
+            "groups; the reasons above. fedparity sketch --dry-run --json prints the very bytes.",
+            width,
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _written_text(release: Release, output: str, permit: Permit) -> str:
+    """What was written, under which rules of the silo, and what to do with it."""
+    sketch, ledger, path = release.sketch, permit.ledger, permit.policy.path
+    policy = "default" if path is None else printable(path)
+    kept = "none: not entered anywhere" if ledger is None else printable(ledger.path)
+    lines = [
+        f"wrote {printable(output)}",
+        *wrapped(_size_words(sketch), _WIDTH, first="  "),
+    ]
+    lines += [f"  {group_words(group)}: {reason}" for group, reason in _reasons(release)]
+    lines += [f"digest {sketch.digest}", f"policy {policy}", f"ledger {kept}"]
+    if mode_of(permit.plan).cost.epsilon is not None:
+        lines += wrapped(f"cost {_spending_words(permit)}", _WIDTH, rest="  ")
+    if sketch.replaces is not None:
+        lines += [f"replaces {sketch.replaces}, which was voided"]
+    if permit.weaker:
+        lines += [f"weaker than the policy: {', '.join(permit.weaker)}"]
+    return "\n".join([*lines, "next: send the file, unchanged, to the auditor"])
+
+
+def _release_summary(sketch: SiloSketch, output: str, permit: Permit) -> dict[str, Any]:
+    """What was written, for JSON; without what stays in the building."""
+    return {
+        "file": output,
+        "silo": sketch.silo,
+        "plan": sketch.plan,
+        "digest": sketch.digest,
+        "bytes": len(sketch.to_bytes()),
+        "signed": sketch.signature is not None,
+        "replaces": sketch.replaces,
+        "dataset": permit.dataset,
+        "policy": None if permit.policy.path is None else str(permit.policy.path),
+        "weaker": list(permit.weaker),
+        "ledger": None if permit.ledger is None else str(permit.ledger.path),
+        "cells": [
+            {"group": json_label(cell.group), "levels": cell.levels, "withheld": cell.withheld}
+            for cell in sketch.cells
+        ],
+    }
+
+
+def _table(sketch: SiloSketch, width: int) -> list[str]:
+    labels = [group_words(cell.group) for cell in sketch.cells]
+    names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
+    heading = left("group", names) + "".join(right(name, wide) for name, wide in _COLUMNS)
+    lines = [cut(f"{heading}  status", width)]
+    for label, cell in zip(labels, sketch.cells, strict=True):
+        columns = "".join(
+            right(text, wide) for text, (_, wide) in zip(_numbers(cell), _COLUMNS, strict=True)
+        )
+        lines.append(cut(f"{left(label, names)}{columns}  {_status(cell)}", width))
+    return lines
+
+
+def _numbers(cell: SketchedCell | HistogramCell) -> list[str]:
+    count = "-" if cell.count is None else f"{cell.count:,.12g}"
+    if cell.values is None:
+        return [count, "-", "-", "-", "-"]
+    if isinstance(cell, SketchedCell) and cell.counts is not None:
+        return [count, f"{cell.levels:,}", "-", "-", "-"]
+    middle = cell.values[(cell.levels - 1) // 2]
+    shown = (number(float(value), 6) for value in (cell.values[0], middle, cell.values[-1]))
+    return [count, f"{cell.levels:,}", *shown]
+
+
+def _status(cell: SketchedCell | HistogramCell) -> str:
+    if cell.withheld is not None:
+        return f"withheld ({cell.withheld})"
+    if cell.values is None:
+        return "no record"
+    return f"sent, ranks ±{number(cell.rank_error)}" if cell.rank_error else "sent"
+
+
+def _size_words(sketch: SiloSketch) -> str:
+    signed = "signed" if sketch.signature else "not signed"
+    words = numbers_words(sketch)
+    if sketch.rows_dropped:
+        words += f"; {counted(sketch.rows_dropped, 'row')} without a score left out"
+    return f"{words}; {len(sketch.to_bytes()):,} bytes, {signed}"
+
+
+def _rules(release: Release, plan: Plan, width: int) -> list[str]:
+    """The rules that changed something; their reasons stay in the building."""
+    lines = ["Rules that held something back"]
+    found = [
+        wrapped(f"{group_words(group)}: {reason}", width, first="  - ", rest="    ")
+        for group, reason in _reasons(release)
+    ]
+    if plan.rounding:
+        step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
+        words = f"all values are rounded to steps of {number(step)}"
+        if plan.sketch == "mean":
+            words += ", and mean squares to steps that follow from it"
+        found.append(wrapped(words, width, first="  - ", rest="    "))
+    return [*lines, *chain.from_iterable(found or [["  - none"]])]
+
+
+def _reasons(release: Release) -> list[tuple[Group, str]]:
+    return [
+        (group, reason)
+        for group, decision in release.decisions.items()
+        for reason in decision.reasons
+    ]
+
+
+_VALUES = {"mean": "bin means", "quantile": "quantiles"}
+
+
+def numbers_words(sketch: SiloSketch) -> str:
+    """Return how many numbers leave, and what they are.
+
+    Examples
+    --------
+    >>> from fedparity.documents.message import SiloSketch
+    >>> cell = SketchedCell(group="A", count=40, values=[0.1, 0.5], mean_square=0.02, above=[17])
+    >>> cells = [cell, SketchedCell.kept_back("B", "small")]
+    >>> plan = "sha256:" + 64 * "0"
+    >>> numbers_words(SiloSketch(plan=plan, silo="a", kind="mean", cells=cells, software="x 1"))
+    '5 numbers: 1 count, 2 values, 1 mean square and 1 threshold count'
+    """
+    cells = [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]
+    kinds = {
+        "count": sum(cell.count is not None for cell in cells),
+        "effective number": sum(cell.effective is not None for cell in cells),
+        "value": sum(cell.levels for cell in cells),
+        "count at scores": sum(_stated(cell.counts or ()) for cell in cells),
+        "mean square": sum(cell.mean_square is not None for cell in cells),
+        "threshold count": sum(_stated(cell.above) for cell in cells),
+        "rank error": sum(bool(cell.rank_error) for cell in cells),
+    }
+    *most, last = [_counted(number, kind) for kind, number in kinds.items() if number] or ["none"]
+    listed = f"{', '.join(most)} and {last}" if most else last
+    return f"{counted(sum(kinds.values()), 'number')}: {listed}"
+
+
+def _numbers_text(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+    """The numbers themselves, of every group that sends some."""
+    lines: list[str] = []
+    for cell in sketch.cells:
+        if isinstance(cell, SketchedCell) and cell.values is not None:
+            lines += ["", *wrapped(f"{group_words(cell.group)}: {_records(cell)}", width)]
+            for sentence in _sentences(cell, plan):
+                lines += wrapped(sentence, width, first="  ", rest="    ")
+    return lines
+
+
+def _records(cell: SketchedCell) -> str:
+    number = _amount(cell.count or 0)
+    if cell.effective is None:
+        return f"{number} record{'' if cell.count == 1 else 's'}"
+    return f"weight {number}, which amounts to {counted(cell.effective, 'record')}"
+
+
+def _sentences(cell: SketchedCell, plan: Plan) -> Iterator[str]:
+    if cell.counts is not None:
+        yield f"counts at scores: {', '.join(_runs(cell, plan))}"
+    elif cell.values is not None:
+        values = " ".join(map(_exact, cell.values.tolist()))
+        yield f"{cell.levels:,} {_VALUES.get(plan.sketch, 'values')}: {values}"
+    if cell.mean_square is not None:
+        yield f"mean squared distance from them: {_exact(cell.mean_square)}"
+    for threshold, above in zip(plan.thresholds, cell.above, strict=True):
+        yield f"at or above {_exact(threshold)}: {'not sent' if above is None else _amount(above)}"
+    if cell.rank_error:
+        yield f"ranks may be off by a share of {_exact(cell.rank_error)}"
+
+
+def _runs(cell: SketchedCell, plan: Plan) -> Iterator[str]:
+    """The count of each run of scores; one without a count is counted with the run before."""
+    points = plan.score_points.tolist()
+    ends = [points.index(value) for value in (cell.values if cell.values is not None else ())]
+    for (before, end), records in zip(pairwise([-1, *ends]), cell.counts or (), strict=True):
+        low, high = _exact(points[before + 1]), _exact(points[end])
+        scores = low if low == high else f"{low} to {high}"
+        yield f"{scores}: {'with those before' if records is None else _amount(records)}"
+
+
+def _stated(numbers: Iterable[object]) -> int:
+    return sum(number is not None for number in numbers)
+
+
+def _counted(number: int, kind: str) -> str:
+    if kind == "count at scores":
+        return f"{number:,} count{'' if number == 1 else 's'} at scores"
+    return counted(number, kind)
+
+
+def _amount(number: float) -> str:
+    """A number of records, or their weight, in full."""
+    return f"{number:,}" if isinstance(number, int) else _exact(number)
+
+
+def _exact(value: float) -> str:
+    """A number with all the digits that it leaves with."""
+    return repr(float(value)).removesuffix(".0")
+
+
+def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
+    """Return what would leave, how noisy it would be, and its cost; no number of the data."""
+    plan, terms = shown.plan, shown.guarantee
+    groups = named([group_words(group) for group in plan.groups])
+    paragraphs = [
+        f"{shown.silo}: what would leave under “{plan.title}”",
+        (
+            f"For each of the {len(plan.groups)} groups ({groups}), whether it has records or not: "
+            f"{counted(plan.grid.bins, 'whole number')}, the numbers of its records in the bins of "
+            "the plan, each with noise of its own."
+        ),
+        (
+            f"Noise: {terms['mechanism']} of scale {number(terms['scale'], 6)} by {terms['library']}. "
+            f"A bin is off by {number(shown.deviation)} on average (standard deviation), the count "
+            f"of a group by {number(shown.count_deviation)}."
+        ),
+        (
+            f"A group whose noisy count is below {plan.disclosure.minimum_cell} is withheld."
+            if plan.disclosure.minimum_cell > 1
+            else "No group is withheld."
+        ),
+        f"Cost: {_spending_words(permit)}",
+        (
+            "The records were read and can be counted. No noise was drawn and nothing was "
+            "spent: the numbers themselves are only seen when they are released."
+        ),
+    ]
+    blocks = ["\n".join(wrapped(paragraph, width)) for paragraph in paragraphs]
+    return "\n\n".join([*blocks, f"plan    {plan.digest}"])
+
+
+def _preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
+    """The same for JSON."""
+    return {
+        "silo": shown.silo,
+        "plan": shown.plan.digest,
+        "kind": "histogram",
+        "cells": [
+            {"group": json_label(group), "levels": shown.plan.grid.bins}
+            for group in shown.plan.groups
+        ],
+        "guarantee": dict(shown.guarantee),
+        "noise_deviation": shown.deviation,
+        "count_deviation": shown.count_deviation,
+        "dataset": permit.dataset,
+        "spent": permit.spent,
+    }
+
+
+def _spending_words(permit: Permit) -> str:
+    """The cost of a release, and what the same records have cost so far."""
+    cost = mode_of(permit.plan).cost
+    epsilon, budget = cost.epsilon or 0.0, cost.budget or 0.0
+    words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
+    if permit.ledger is None:
+        return f"{words}. No ledger is asked, so nobody adds up what is spent."
+    return f"{words}. So far {number(permit.spent)} is spent, by the ledger of this silo."

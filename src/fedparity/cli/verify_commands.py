@@ -1,24 +1,28 @@
-"""``fedparity verify`` under a plan of a secure sum: every message, and where the round stands."""
+"""``fedparity verify``: the messages of silos, the messages of a secure round, or a signed result."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import click
 
 from fedparity.auditing.missing_records import implausible_counts
 from fedparity.cli.main import ExitCode
-from fedparity.cli.message_files import Inspection, inspect_files, message_files, missing_silos
-from fedparity.cli.options import check_all_there
-from fedparity.cli.output import progress_bar
+from fedparity.cli.message_files import (
+    Inspection,
+    check_complete,
+    inspect_files,
+    message_files,
+    missing_silos,
+)
+from fedparity.cli.options import option, with_options
+from fedparity.cli.output import print_json, progress_bar
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
-from fedparity.errors import MessageError, ResultError, SignatureError
+from fedparity.errors import FedparityError, MessageError, ResultError, SignatureError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of
 from fedparity.modes.secure.round_checks import Inbox, check_round, read_round
@@ -26,17 +30,110 @@ from fedparity.modes.secure.round_messages import RoundMessage, SiloRoundMessage
 from fedparity.modes.secure.round_progress import STEPS, Standing, standing
 from fedparity.text import counted, cut, left, named, right, width_of, wrapped
 
-__all__ = [
-    "doubts",
-    "signed_words",
-    "verify",
-    "verify_result",
-    "verify_rounds",
-    "verify_text",
-]
+__all__ = ["VerifyOptions", "verify", "verify_text"]
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """The options of a check."""
+
+    result: str | None = option("--result FILE", "Check the signature of a result instead.")
+    key: str | None = option("--key FILE", "The auditor's public key, for --result.")
+    as_json: bool = option("--json", "Print the findings as JSON.")
+    require_all: bool = option("--require-all", "Exit code 5 if a silo of the roster is missing.")
+
+
+@click.command
+@click.argument("plan", type=click.Path(), required=False)
+@click.argument("sketches", type=click.Path(), nargs=-1)
+@with_options(VerifyOptions)
+@click.pass_context
+def verify(
+    context: click.Context, plan: str | None, sketches: tuple[str, ...], options: VerifyOptions
+) -> None:
+    """Check every message, on its own and against PLAN: a table, one line for each.
+
+    SKETCHES are files, patterns, or folders of files that end in .json. All are checked even if
+    one is refused; exit code 3 if any is. With --result: whether a result is as its auditor
+    signed it, and, if PLAN is given, of that plan.
+
+    \b
+    Examples:
+      fedparity verify plan.toml inbox
+      fedparity verify plan.toml aurora.sketch.json bayside.sketch.json
+      fedparity verify plan.toml 'inbox/*.json' --require-all --json
+      fedparity verify --result result.json --key auditor.pub
+    """
+    if options.result is not None:
+        if sketches or options.require_all:
+            raise click.UsageError("check messages and a result one after the other.")
+        _verify_result(options.result, plan, options)
+        return
+    if plan is None or not sketches or options.key is not None:
+        raise click.UsageError("name a plan and its messages, or a result: --result FILE.")
+    agreed = Plan.read(plan)
+    check = _verify_round if mode_of(agreed).in_rounds else _verify_messages
+    problems, missing = check(agreed, message_files(sketches), as_json=options.as_json)
+    if problems:
+        click.echo(problems, err=True)
+        context.exit(ExitCode.BAD_INPUT)
+    if options.require_all:
+        check_complete(agreed, missing)
+
+
+def _verify_messages(
+    plan: Plan, files: Sequence[str], *, as_json: bool
+) -> tuple[str | None, Sequence[str]]:
+    """Print what is found in each file; return the error if any is refused, and the missing silos."""
+    with progress_bar("messages") as progress:
+        found = inspect_files(plan, files, progress)
+    missing = missing_silos(plan, (each.facts.silo for each in found if each.facts))
+    if as_json:
+        doubt = _doubts(found)
+        print_json(
+            {
+                "schema": "fedparity/verify/1",
+                "plan": plan.digest,
+                "valid": all(each.error is None for each in found),
+                "messages": [_entry(plan, each) for each in found],
+                "silos_missing": missing,
+                "warnings": [{"code": "implausible_count", "text": doubt}] if doubt else [],
+            }
+        )
+    else:
+        click.echo(verify_text(plan, found, missing))
+    refused = sum(each.error is not None for each in found)
+    error = (
+        f"error: {counted(refused, 'message')} of {len(found):,} refused.\n"
+        "fix: see each of them; an audit needs all of its messages to be valid."
+    )
+    return error if refused else None, missing
+
+
+def _entry(plan: Plan, each: Inspection) -> dict[str, Any]:
+    seen = each.facts
+    return {
+        "file": each.file,
+        "silo": None if seen is None else seen.silo,
+        "digest": None if seen is None else seen.digest,
+        "cells": None if seen is None else seen.cells,
+        "levels": None if seen is None else max(seen.levels, default=0),
+        "withheld": None if seen is None else seen.cells - len(seen.levels),
+        "signed": None if seen is None else _signed_words(plan, each),
+        "valid": each.error is None,
+        **_error_entry(each.error),
+    }
+
+
+def _error_entry(error: FedparityError | None) -> dict[str, str | None]:
+    return {
+        "error": None if error is None else error.message,
+        "fix": None if error is None else error.fix,
+    }
+
 
 _ALL = 40
-"""Up to so many messages all are shown; of more, those refused and a count of the others."""
+"""Up to this number, all messages are shown; of more, those refused and a count of the others."""
 _LONGEST_NAME = 24
 _COLUMNS = (("cells", 7), ("levels", 8), ("withheld", 10), ("signed", 11))
 
@@ -52,20 +149,20 @@ def verify_text(
     lines += [cut(_row(plan, each, names), width) for each in shown]
     if len(shown) < len(found):
         lines.append(f"{counted(len(found) - len(shown), 'message')} ok, not listed")
-    lines += chain.from_iterable(_refusal(each, width) for each in shown if each.error)
-    doubt = doubts(found)
+    lines += _refusals((each.error for each in shown), width)
+    doubt = _doubts(found)
     if doubt:
         lines += ["", *wrapped(doubt, width, first="! ")]
     return "\n".join([*lines, "", *_ending(plan, found, missing, width)])
 
 
-def doubts(found: Sequence[Inspection]) -> str:
-    """Return a warning of numbers of records that are hard to believe; nothing if there are none."""
+def _doubts(found: Sequence[Inspection]) -> str:
+    """A warning of implausible numbers of records, or an empty text."""
     return implausible_counts([each.sketch for each in found if each.sketch is not None])
 
 
-def signed_words(plan: Plan, each: Inspection) -> str:
-    """Return whether a message is signed, as far as the plan lets one tell."""
+def _signed_words(plan: Plan, each: Inspection) -> str:
+    """Whether a message is signed, as far as the plan lets one tell."""
     if each.facts is None or not each.facts.signed:
         return "no"
     if not plan.keys:
@@ -81,7 +178,7 @@ def _row(plan: Plan, each: Inspection, names: int) -> str:
     numbers = ["-", "-", "-", "-"]
     if (seen := each.facts) is not None:
         withheld = seen.cells - len(seen.levels)
-        numbers = [str(seen.cells), _spread(seen.levels), str(withheld), signed_words(plan, each)]
+        numbers = [str(seen.cells), _spread(seen.levels), str(withheld), _signed_words(plan, each)]
     columns = "".join(right(text, wide) for text, (_, wide) in zip(numbers, _COLUMNS, strict=True))
     status = "ok" if each.error is None else "refused"
     if each.sketch is not None and each.sketch.replaces is not None:
@@ -95,14 +192,12 @@ def _spread(levels: Sequence[int]) -> str:
     return str(lowest) if lowest == highest else f"{lowest}-{highest}"
 
 
-def _refusal(each: Inspection, width: int) -> list[str]:
-    if each.error is None:
-        return []
-    return [
-        "",
-        *wrapped(each.error.message, width),
-        *wrapped(each.error.fix, width, first="  fix: "),
-    ]
+def _refusals(errors: Iterable[FedparityError | None], width: int) -> Iterator[str]:
+    """Each error with its fix, after an empty line."""
+    for error in errors:
+        if error is not None:
+            yield from ["", *wrapped(error.message, width)]
+            yield from wrapped(error.fix, width, first="  fix: ")
 
 
 def _ending(
@@ -117,82 +212,70 @@ def _ending(
     return wrapped(f"{words}; no silo of the roster is missing.", width)
 
 
-_NAMES = {kind: step for step, kind in STEPS.items()}
+_STEP_NAMES = {kind: step for step, kind in STEPS.items()}
 
 
 @dataclass(frozen=True)
-class _Inspection:
+class _RoundFile:
     file: str
     message: RoundMessage | None
     error: MessageError | None
 
     @property
     def step(self) -> str:
-        return "-" if self.message is None else _NAMES[type(self.message)]
+        return "-" if self.message is None else _STEP_NAMES[type(self.message)]
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Messages by step and silo, then the files that could not be read."""
+        if self.message is None:
+            return len(STEPS), self.file
+        return list(STEPS).index(self.step), self.silo
 
     @property
     def silo(self) -> str:
         return self.message.silo if isinstance(self.message, SiloRoundMessage) else "-"
 
 
-def verify_rounds(
-    context: click.Context, plan: Plan, files: Sequence[str], *, as_json: bool, require_all: bool
-) -> None:
-    """Print what is found in each file, and what the round is waiting for; exit code 3 if refused."""
-    found = [_inspect(plan, file) for file in files]
+def _verify_round(
+    plan: Plan, files: Sequence[str], *, as_json: bool
+) -> tuple[str | None, Sequence[str]]:
+    """Print what is found in each file, and what the round is waiting for; return as for messages."""
+    found = [_inspect_round(plan, file) for file in files]
     valid = [each.message for each in found if each.message is not None and each.error is None]
     stands = standing(plan, Inbox(tuple(valid)))
     if as_json:
-        click.echo(json.dumps(_document(plan, found, stands), indent=2, ensure_ascii=False))
+        print_json(_round_document(plan, found, stands))
     else:
-        click.echo("\n".join(_lines(plan, found, stands)))
+        click.echo("\n".join(_round_lines(plan, found, stands)))
     refused = sum(each.error is not None for each in found) + (stands.problem is not None)
-    if refused:
-        click.echo(
-            f"error: {counted(refused, 'problem')} in {counted(len(found), 'message')}.\n"
-            "fix: see each of them; a sum is opened only if all of its messages fit.",
-            err=True,
-        )
-        context.exit(ExitCode.BAD_INPUT)
-    if require_all:
-        check_all_there(plan, list(stands.missing))
+    error = (
+        f"error: {counted(refused, 'problem')} in {counted(len(found), 'message')}.\n"
+        "fix: see each of them; a sum is opened only if all of its messages fit."
+    )
+    return error if refused else None, stands.missing
 
 
-def _inspect(plan: Plan, file: str) -> _Inspection:
+def _inspect_round(plan: Plan, file: str) -> _RoundFile:
+    message = None
     try:
         message = read_round(file)
-    except MessageError as error:
-        return _Inspection(file, None, error)
-    try:
         check_round(plan, message)
     except MessageError as error:
-        return _Inspection(file, message, error)
-    return _Inspection(file, message, None)
+        return _RoundFile(file, message, error)
+    return _RoundFile(file, message, None)
 
 
-def _lines(
-    plan: Plan, found: Sequence[_Inspection], stands: Standing, width: int = 80
+def _round_lines(
+    plan: Plan, found: Sequence[_RoundFile], stands: Standing, width: int = 80
 ) -> list[str]:
     names = min(max(4, *(len(each.silo) for each in found)), 24)
     lines = [f"{left('silo', names)}  {left('step', 8)}  status"]
-    for each in sorted(
-        found,
-        key=lambda each: (
-            (list(STEPS).index(each.step), each.silo)
-            if each.message is not None
-            else (len(STEPS), each.file)
-        ),
-    ):
+    for each in sorted(found, key=lambda each: each.order):
         status = "ok" if each.error is None else "refused"
         place = each.silo if each.message is not None else printable(each.file)
         lines.append(cut(f"{left(place, names)}  {left(each.step, 8)}  {status}", width))
-    for each in found:
-        if each.error is not None:
-            lines += ["", *wrapped(each.error.message, width)]
-            lines += wrapped(each.error.fix, width, first="  fix: ")
-    if stands.problem is not None:
-        lines += ["", *wrapped(stands.problem.message, width)]
-        lines += wrapped(stands.problem.fix, width, first="  fix: ")
+    lines += _refusals((*(each.error for each in found), stands.problem), width)
     return [*lines, "", *wrapped(_round_words(plan, stands), width)]
 
 
@@ -209,7 +292,7 @@ def _round_words(plan: Plan, stands: Standing) -> str:
     return f"{shown}; {after}."
 
 
-def _document(plan: Plan, found: Sequence[_Inspection], stands: Standing) -> dict[str, Any]:
+def _round_document(plan: Plan, found: Sequence[_RoundFile], stands: Standing) -> dict[str, Any]:
     problem = stands.problem
     return {
         "schema": "fedparity/verify/1",
@@ -222,16 +305,14 @@ def _document(plan: Plan, found: Sequence[_Inspection], stands: Standing) -> dic
                 "silo": None if each.silo == "-" else each.silo,
                 "digest": None if each.message is None else each.message.digest,
                 "valid": each.error is None,
-                "error": None if each.error is None else each.error.message,
-                "fix": None if each.error is None else each.error.fix,
+                **_error_entry(each.error),
             }
             for each in found
         ],
         "round": {
             **stands.came,
             "waiting": stands.waiting or None,
-            "error": None if problem is None else problem.message,
-            "fix": None if problem is None else problem.fix,
+            **_error_entry(problem),
         },
         "silos_missing": list(stands.missing),
     }
@@ -240,10 +321,8 @@ def _document(plan: Plan, found: Sequence[_Inspection], stands: Standing) -> dic
 _LONGEST_KEY = 1000
 
 
-def verify_result(
-    file: str, *, plan_file: str | None, key_file: str | None, as_json: bool
-) -> None:
-    """Say by which key a result is signed; raise if it is not, or not as it should be.
+def _verify_result(file: str, plan_file: str | None, options: VerifyOptions) -> None:
+    """Print by which key a result is signed.
 
     Raises
     ------
@@ -257,7 +336,7 @@ def verify_result(
         raise ResultError(
             f"{name} is not signed.", fix="ask the auditor to run fedparity audit with --sign KEY."
         )
-    signed_by = result.signature.key
+    signed_by, key_file = result.signature.key, options.key
     if key_file is not None:
         data = read_bounded(key_file, limit=_LONGEST_KEY, error=ResultError)
         if data.strip() != signed_by.encode():
@@ -271,7 +350,7 @@ def verify_result(
             f"{name} answers another plan: {result.plan.digest}, not {digest}.",
             fix="name the plan of this audit.",
         )
-    if as_json:
+    if options.as_json:
         document = {
             "schema": "fedparity/verify-result/1",
             "file": file,
@@ -280,7 +359,7 @@ def verify_result(
             "key_known": key_file is not None,
             "valid": True,
         }
-        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        print_json(document)
         return
     lines = wrapped(f"{name} is as it was signed, with the key {signed_by}.", 80)
     if key_file is None:
@@ -290,99 +369,3 @@ def verify_result(
             80,
         )
     click.echo("\n".join(lines))
-
-
-@click.command(short_help="Check the silos' messages against the plan.")
-@click.argument("plan", type=click.Path(), required=False)
-@click.argument("sketches", type=click.Path(), nargs=-1)
-@click.option("--result", metavar="FILE", help="Check the signature of a result instead.")
-@click.option("--key", metavar="FILE", help="The auditor's public key, for --result.")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option(
-    "--require-all", is_flag=True, help="Exit code 5 if a silo of the roster is missing."
-)
-@click.pass_context
-def verify(
-    context: click.Context,
-    plan: str | None,
-    sketches: tuple[str, ...],
-    result: str | None,
-    key: str | None,
-    *,
-    as_json: bool,
-    require_all: bool,
-) -> None:
-    """Check every message, on its own and against PLAN: a table, one line for each.
-
-    SKETCHES are files, patterns, or folders of files that end in .json. All are checked even if
-    one is refused; exit code 3 if any is. With --result: whether a result is as its auditor
-    signed it, and, if PLAN is given, of that plan.
-
-    \b
-    Examples:
-      fedparity verify plan.toml inbox
-      fedparity verify plan.toml aurora.sketch.json bayside.sketch.json
-      fedparity verify plan.toml 'inbox/*.json' --require-all --json
-      fedparity verify --result result.json --key auditor.pub
-    """
-    if result is not None:
-        if sketches or require_all:
-            raise click.UsageError("check messages and a result one after the other.")
-        verify_result(result, plan_file=plan, key_file=key, as_json=as_json)
-        return
-    if plan is None or not sketches or key is not None:
-        raise click.UsageError("name a plan and its messages, or a result: --result FILE.")
-    asked = Plan.read(plan)
-    if mode_of(asked).in_rounds:
-        files = message_files(sketches)
-        verify_rounds(context, asked, files, as_json=as_json, require_all=require_all)
-        return
-    with progress_bar("messages") as progress:
-        found = inspect_files(asked, message_files(sketches), progress)
-    missing = missing_silos(asked, (each.facts.silo for each in found if each.facts))
-    if as_json:
-        click.echo(
-            json.dumps(_verified_document(asked, found, missing), indent=2, ensure_ascii=False)
-        )
-    else:
-        click.echo(verify_text(asked, found, missing))
-    refused = sum(each.error is not None for each in found)
-    if refused:
-        click.echo(
-            f"error: {counted(refused, 'message')} of {len(found):,} refused.\n"
-            "fix: see each of them; an audit needs all of its messages to be valid.",
-            err=True,
-        )
-        context.exit(ExitCode.BAD_INPUT)
-    if require_all:
-        check_all_there(asked, missing)
-
-
-def _verified_document(
-    plan: Plan, found: Sequence[Inspection], missing: Sequence[str]
-) -> dict[str, Any]:
-    doubt = doubts(found)
-    return {
-        "schema": "fedparity/verify/1",
-        "plan": plan.digest,
-        "valid": all(each.error is None for each in found),
-        "messages": [_entry(plan, each) for each in found],
-        "silos_missing": list(missing),
-        "warnings": [{"code": "implausible_count", "text": doubt}] if doubt else [],
-    }
-
-
-def _entry(plan: Plan, each: Inspection) -> dict[str, Any]:
-    seen, error = each.facts, each.error
-    return {
-        "file": each.file,
-        "silo": None if seen is None else seen.silo,
-        "digest": None if seen is None else seen.digest,
-        "cells": None if seen is None else seen.cells,
-        "levels": None if seen is None else max(seen.levels, default=0),
-        "withheld": None if seen is None else seen.cells - len(seen.levels),
-        "signed": None if seen is None else signed_words(plan, each),
-        "valid": error is None,
-        "error": None if error is None else error.message,
-        "fix": None if error is None else error.fix,
-    }

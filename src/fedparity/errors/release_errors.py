@@ -195,14 +195,6 @@ class MissingSiloError(FedparityError):
     """A silo of the roster sent nothing, where it was required."""
 
     @classmethod
-    def required(cls, missing: Collection[str], roster: int) -> MissingSiloError:
-        return cls(
-            f"{len(missing):,} of the {roster:,} silos of the plan sent no message: "
-            f"{listed(missing)}.",
-            fix="ask them for it, or leave out --require-all to go on without them.",
-        )
-
-    @classmethod
     def not_connected(
         cls, there: int, needed: int, roster: int, absent: Collection[str]
     ) -> MissingSiloError:

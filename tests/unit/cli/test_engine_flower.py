@@ -11,7 +11,7 @@ from tests.unit.cli.samples import SILOS, plan, run, table, write_table
 
 import fedparity as fp
 from fedparity.engines.flower import QUIET
-from fedparity.engines.remote.remote_silo import ALLOWED
+from fedparity.engines.remote import ALLOWED
 
 NEW = ("engine", "flower", "new")
 PREVIEW = ("engine", "flower", "preview")

@@ -67,7 +67,7 @@ def test_ctrl_c_ends_with_130(ended):
 
 
 def test_a_closed_pipe_ends_quietly(ended, monkeypatch):
-    monkeypatch.setattr("fedparity.cli.main._forget_output", lambda: None)
+    monkeypatch.setattr("fedparity.cli.main._discard_output", lambda: None)
 
     result = ended(BrokenPipeError(32, "Broken pipe"))
 

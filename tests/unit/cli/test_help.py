@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fedparity.cli.lazy import LazyGroup
+from fedparity.cli.command_groups import LazyGroup
 from fedparity.cli.main import cli
 
 

@@ -15,7 +15,8 @@ from tests.engine_harness import (
 
 import fedparity as fp
 from fedparity.documents.signing import generate_key, public_text
-from fedparity.engines.remote.remote_silo import ALLOWED, simulated_settings
+from fedparity.engines.remote import ALLOWED
+from fedparity.engines.remote.remote_silo import simulated_settings
 
 pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 

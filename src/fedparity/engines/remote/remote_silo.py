@@ -15,6 +15,7 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.engines.pooled_table import PooledTable, read_pooled
+from fedparity.engines.remote import ALLOWED
 from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import Scalar, SiloSettings, reading_of
 from fedparity.errors import AnsweredError, MessageError, SettingsError
@@ -26,17 +27,12 @@ from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.modes.secure.silo_state import StateFile
 
 __all__ = [
-    "ALLOWED",
     "PREFIX",
     "answer",
     "may_simulate",
     "round_message",
     "simulated_settings",
 ]
-
-ALLOWED = "FEDPARITY_SIMULATED_SILOS"
-"""The variable without which no silo is simulated: else whoever starts a run could name the data of a
-real node that has no settings. ``fedparity engine flower start flwr`` sets it, for its own processes."""
 
 
 def may_simulate() -> bool:
