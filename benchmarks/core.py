@@ -1,4 +1,4 @@
-"""Speed of the core: distances against POT and SciPy, the server step against one sort.
+"""Speed of the core: distances against POT and SciPy, labels of every kind, the server step against one sort.
 
 Run with ``make bench``. Prints ratios measured in one run on this machine: times depend on the
 machine and its neighbours, ratios much less. Exits with an error if a bar is missed.
@@ -11,6 +11,9 @@ from functools import partial
 
 import numpy as np
 import ot
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 from scipy.stats import wasserstein_distance
 from timing import best_times
 
@@ -45,6 +48,40 @@ def distances() -> list[tuple[str, float, float]]:
         for peer, bar in zip(("POT", "SciPy"), bars, strict=True):
             rows.append((f"{title}: faster than {peer}", times[peer] / times["fedparity"], bar))
     return rows
+
+
+def labels() -> list[tuple[str, float, float]]:
+    """The disparity of a million scores, with labels in every container."""
+    random = np.random.default_rng(3)
+    scores, codes = random.beta(3, 4, SCORES), random.integers(0, 3, SCORES)
+    category = pd.Series(pd.Categorical.from_codes(codes, ["a", "b", "c"]))
+    other = pd.Series(pd.Categorical.from_codes(random.integers(0, 4, SCORES), list("wxyz")))
+    dictionary = pa.array(category)
+    containers = {
+        "list of texts": category.to_list(),
+        "pandas category": category,
+        "Arrow dictionary": dictionary,
+        "polars category": pl.Series(dictionary),
+        "two columns": pd.DataFrame({"first": category, "second": other}),
+    }
+    times = best_times(
+        {
+            name: partial(fp.disparity, scores, sensitive_features=c)
+            for name, c in containers.items()
+        }
+    )
+    base = times["list of texts"]
+    print(f"\nDisparity of {SCORES:,} scores in 3 groups (12 of two columns)")
+    for name, seconds in times.items():
+        print(f"  {name:16} {seconds * 1e3:8.1f} ms   {seconds / base:5.1f} x")
+    coded = [name for name in times if name not in ("list of texts", "two columns")]
+    return [
+        *(
+            (f"labels, {name}: within 1.1 x a list", 1.1 * base / times[name], 1.0)
+            for name in coded
+        ),
+        ("labels, two columns: within 5 x a list", 5 * base / times["two columns"], 1.0),
+    ]
 
 
 def federation(silos: int) -> fp.Federation:
@@ -116,7 +153,7 @@ def uncertainty() -> list[tuple[str, float, float]]:
 
 def main() -> None:
     """Measure everything, and say which bars hold."""
-    rows = distances() + server() + uncertainty()
+    rows = distances() + labels() + server() + uncertainty()
     print("\nbar                                            measured  at least")
     for name, measured, bar in rows:
         print(f"{name:46} {measured:8.1f}  {bar:8.1f}  {'ok' if measured >= bar else 'MISSED'}")

@@ -28,6 +28,7 @@ from scipy import stats
 
 import fedparity as fp
 from fedparity.federated.estimate import pairs
+from fedparity.laws.bounds import Bounds
 from fedparity.privacy.count_merging import merge_counts
 from fedparity.privacy.disclosure import Disclosure, allowed_levels
 from fedparity.privacy.rounding import round_mean_square, round_values
@@ -247,8 +248,8 @@ def simulate(world: World, truth: dict[str, FloatArray], seed: int) -> dict[str,
     federation = fp.Federation.from_cells(cells, score_range=world.score_range)
     method = fp.Method(estimator=world.estimator, levels=world.levels)  # type: ignore[arg-type]
     found = assess(federation, method, score_range=world.score_range, seed=seed, local=())
-    distances = np.array([pair.interval for pair in found.pairs])
-    together = np.array([pair.simultaneous for pair in found.pairs])
+    distances = np.array([[*pair.interval] for pair in found.pairs])
+    together = np.array([[*pair.simultaneous] for pair in found.pairs])
     lower, upper = found.disparity.interval
     return {
         "G": float(lower <= truth["G"] <= upper),
@@ -267,8 +268,8 @@ def simulate(world: World, truth: dict[str, FloatArray], seed: int) -> dict[str,
     }
 
 
-def _covers(interval: Sequence[float], truth: FloatArray) -> float:
-    return float(interval[0] <= truth <= interval[1])
+def _covers(interval: Bounds, truth: FloatArray) -> float:
+    return float(interval.lower <= truth <= interval.upper)
 
 
 BETA = {"family": "beta"}

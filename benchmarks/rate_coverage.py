@@ -29,6 +29,7 @@ from scipy.stats import beta, norm, uniform
 
 import fedparity as fp
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bounds
 
 TABLE = Path(__file__).parents[1] / "docs" / "explanation" / "rate-coverage-table.md"
 LEAST, MOST, WRONG = 0.93, 0.97, 0.05
@@ -183,10 +184,9 @@ class Row(NamedTuple):
         return f"| {self.world.name} | {' | '.join([*shown, str(self.wrong)])} |"
 
 
-def covers(interval: tuple[float, float | None], number: float) -> bool:
-    """Whether a number lies in an interval, which need not have an upper end."""
-    low, high = interval
-    return low <= number + 1e-12 and (high is None or number <= high + 1e-12)
+def covers(interval: Bounds, number: float) -> bool:
+    """Whether a number lies in an interval, up to rounding."""
+    return interval.lower <= number + 1e-12 and number <= interval.upper + 1e-12
 
 
 def run(world: World, replicates: int, seed: int = 0) -> Row:
@@ -206,8 +206,8 @@ def run(world: World, replicates: int, seed: int = 0) -> Row:
             covers(row.rate.interval, last),
             covers(pair.difference_to_largest.interval, one - other),
             covers(pair.ratio_to_largest.interval, one / other),
-            covers(row.ratio_to_best.interval, last / best),
-            report.four_fifths.startswith(wrong),
+            covers(row.ratio.interval, last / best),
+            report.answer.startswith(wrong),
         )
     found = Row(world, *(Tally(int(times), replicates) for times in happened))
     print(found, file=sys.stderr, flush=True)

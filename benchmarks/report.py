@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import fedparity as fp
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 
 ROUNDS = 5
 SECONDS, TIMES = 3.0, 6.0

@@ -11,9 +11,9 @@ import numpy as np
 from tests.audit_strategies import make_cell, make_message, make_plan
 
 from fedparity import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import FrozenMapping
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.result import AuditResult
 from fedparity.privacy.disclosure import Disclosure
 
 LONG = "St. " + "Mary's and the Holy Redeemer " * 7

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import Compared, Verdicts
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.message_cells import SketchedCell
-from fedparity.laws.bounds import Interval
-from fedparity.uncertainty.assessment import Verdict, verdict
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import Compared, Verdict, Verdicts, verdict
+from fedparity.laws.bounds import Bounds
 
 REDRAWS = 20
 
@@ -173,8 +172,8 @@ def with_parts(result: AuditResult, selection: Any, within: Any) -> AuditResult:
     """The result with other parts of the attribution: each a value and its interval."""
     intervals = dataclasses.replace(
         result.attribution.intervals,
-        selection=Interval(*selection[1]),
-        within=Interval(*within[1]),
+        selection=Bounds(*selection[1]),
+        within=Bounds(*within[1]),
     )
     return changed(
         result, "attribution", selection=selection[0], within=within[0], intervals=intervals
@@ -201,8 +200,8 @@ _SIGNED = st.one_of(st.just(0.0), st.floats(-0.1, 1.0))
 
 
 @st.composite
-def _intervals(draw: st.DrawFn, values: st.SearchStrategy[float]) -> Interval:
-    return Interval(*sorted((draw(values), draw(values))))
+def _intervals(draw: st.DrawFn, values: st.SearchStrategy[float]) -> Bounds:
+    return Bounds(*sorted((draw(values), draw(values))))
 
 
 @st.composite
@@ -214,10 +213,10 @@ def _estimates(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "value": value,
         "corrected": corrected,
-        "interval": Interval(ends[1], ends[4]),
-        "combined": Interval(ends[0], ends[5]),
-        "certificate": Interval(ends[1], ends[4]),
-        "outer": Interval(*outer),
+        "interval": Bounds(ends[1], ends[4]),
+        "combined": Bounds(ends[0], ends[5]),
+        "certificate": Bounds(ends[1], ends[4]),
+        "outer": Bounds(*outer),
     }
 
 
@@ -288,6 +287,6 @@ def _compared(result: AuditResult, disparity: dict[str, Any], wider: float) -> C
     value, ends = worst.corrected, worst.combined
     if result.disparity.review_unit == "squared":
         value, ends = disparity["corrected"], disparity["combined"]
-    answered = Interval(ends.lower / unit, ends.upper / unit)
-    everyone = Interval(max(0.0, answered.lower - wider), answered.upper + wider)
+    answered = Bounds(ends.lower / unit, ends.upper / unit)
+    everyone = Bounds(max(0.0, answered.lower - wider), answered.upper + wider)
     return Compared(value=value / unit, answered=answered, all=everyone)

@@ -43,9 +43,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AuditResult": "auditing.result",
+    "AuditResult": "documents.result",
     "Cell": "sketches.cell",
-    "DatabaseTable": "tables.sql.database_table",
+    "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
     "FedparityError": "errors",
     "InputError": "errors",
@@ -76,9 +76,9 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity import plots as plots
     from fedparity import theory as theory
     from fedparity.auditing.audit import audit
-    from fedparity.auditing.result import AuditResult
     from fedparity.documents.message import SiloSketch
     from fedparity.documents.plan import Plan
+    from fedparity.documents.result import AuditResult
     from fedparity.engines.in_process import simulate
     from fedparity.errors import FedparityError, InputError
     from fedparity.federated.federation import Federation
@@ -91,7 +91,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.planning.audit_size import plan_size
     from fedparity.silo.sketch import Sketcher, sketch
     from fedparity.sketches.cell import Cell
-    from fedparity.tables.sql.database_table import DatabaseTable
+    from fedparity.tables.databases import DatabaseTable
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
 

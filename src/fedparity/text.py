@@ -1,15 +1,17 @@
-"""Text fitted to columns of a terminal, where some characters take two and some none."""
+"""Numbers and names as text, and text fitted to the columns of a terminal."""
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
 __all__ = [
     "DIGITS",
+    "NOTHING",
     "amount",
     "counted",
     "cut",
@@ -18,6 +20,7 @@ __all__ = [
     "number",
     "percent",
     "percents",
+    "pointer",
     "right",
     "share_of",
     "span",
@@ -25,6 +28,7 @@ __all__ = [
     "told_apart",
     "width_of",
     "wrapped",
+    "written",
 ]
 
 DIGITS = 3
@@ -59,7 +63,7 @@ def _with_exponent(size: float, digits: int) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{power}"
 
 
-def span(ends: tuple[float, float]) -> str:
+def span(ends: Iterable[float]) -> str:
     """Return an interval in words, which no minus sign can confuse.
 
     Examples
@@ -113,7 +117,7 @@ def percent(share: float) -> str:
     return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
 
 
-def percents(ends: tuple[float, float]) -> str:
+def percents(ends: Iterable[float]) -> str:
     """Return an interval of shares in percent.
 
     Examples
@@ -176,6 +180,61 @@ def named(names: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
+def pointer(*steps: str | int) -> str:
+    """Return the JSON pointer (RFC 6901) that takes these steps from the top.
+
+    Examples
+    --------
+    >>> pointer("silos", 3, "n", "a/b~c")
+    '/silos/3/n/a~1b~0c'
+    """
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+NOTHING: Final = "–"
+"""What stands where the result has no number."""
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def _ends(ends: list[float | None]) -> tuple[float, float]:
+    """An interval; JSON writes an end without limit as null."""
+    lower, upper = ends
+    return -math.inf if lower is None else lower, math.inf if upper is None else upper
+
+
+def _text(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+_FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "number": number,
+    "signed": _signed,
+    "stated": stated,
+    "percent": percent,
+    "amount": amount,
+    "span": lambda ends: span(_ends(ends)),
+    "percents": lambda ends: percents(_ends(ends)),
+    "text": _text,
+}
+"""Ways to write what JSON holds, by the name that ``data-as`` gives them in a page."""
+
+
+def written(value: Any, form: str) -> str:  # noqa: ANN401 -- JSON holds anything
+    """Return a value of the JSON as a report shows it.
+
+    Examples
+    --------
+    >>> written(0.0421053, "number"), written([0, 0.5], "span"), written(None, "number")
+    ('0.0421', '0 to 0.5', '–')
+    >>> written([0.621, None], "span")
+    '0.621 to ∞'
+    """
+    return NOTHING if value is None else _FORMS[form](value)
+
+
 def width_of(text: str) -> int:
     """Return how many columns a text takes.
 
@@ -218,13 +277,13 @@ def _beginning(text: str, width: int) -> str:
 
 
 def left(text: str, width: int) -> str:
-    """Return the text in exactly so many columns, from the left."""
+    """Return the text in exactly ``width`` columns, from the left."""
     fitted = cut(text, width)
     return fitted + " " * (width - width_of(fitted))
 
 
 def right(text: str, width: int) -> str:
-    """Return the text in exactly so many columns, to the right."""
+    """Return the text in exactly ``width`` columns, to the right."""
     fitted = cut(text, width)
     return " " * (width - width_of(fitted)) + fitted
 

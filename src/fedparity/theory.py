@@ -4,6 +4,13 @@ An audit computes all of them; here each is a function of its own, for research 
 """
 
 from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.result_parts import (
+    GroupRate,
+    Ratio,
+    Sampled,
+    TailReport,
+    ThresholdReport,
+)
 from fedparity.engines.allocations import Allocation, allocate
 from fedparity.federated.attribution import Attribution, attribute
 from fedparity.federated.decomposition import Decomposition, TriangleTerms, decompose
@@ -14,7 +21,7 @@ from fedparity.federated.mixtures import mixtures
 from fedparity.functionals.barycenter import barycenter
 from fedparity.functionals.cramer import cramer, cramer_power
 from fedparity.functionals.wasserstein import wasserstein_power
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.mixture import mixture
 from fedparity.sketches.cell import bin_means, quantile_values
 from fedparity.sketches.discretized import (
@@ -24,12 +31,9 @@ from fedparity.sketches.discretized import (
     step_law,
 )
 from fedparity.sketches.grids import midpoints
-from fedparity.thresholds.at_threshold import ThresholdReport
-from fedparity.thresholds.rates import GroupRate, Ratio, Sampled
-from fedparity.thresholds.tail_rates import TailReport, ks_distance, scoring_rates, tail_rates
+from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
-from fedparity.uncertainty.brackets import Bracket
-from fedparity.uncertainty.certificate import Certificate, certify
+from fedparity.uncertainty.certificate import certify
 from fedparity.uncertainty.guarantees import (
     PooledBound,
     ShareErrors,
@@ -47,13 +51,12 @@ __all__ = [
     "Assessment",
     "Attribution",
     "AuditWarning",
+    "Bounds",
     "Bracket",
-    "Certificate",
     "Decomposition",
     "DisparityAssessment",
     "Estimate",
     "GroupRate",
-    "Interval",
     "LengthAssessment",
     "LocalAudit",
     "Magnitudes",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
+from tests.contracts.result_schema import FILE, text
 
 from fedparity.auditing.audit import audit
 from fedparity.documents.message_cells import SketchedCell
@@ -118,3 +119,8 @@ def test_the_schema_refuses_what_the_reader_refuses():
         {**document, "disparity": {**document["disparity"], "verdict": "above"}}
     )
     assert not VALIDATOR.is_valid({**document, "warnings": ["careful"]})
+
+
+def test_the_schema_is_generated_from_the_dataclasses():
+    """``python -m tests.contracts.result_schema`` writes it anew."""
+    assert FILE.read_text("utf-8") == text()

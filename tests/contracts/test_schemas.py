@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from dataclasses import fields
 from typing import get_args
 
 import pytest
@@ -21,9 +22,11 @@ from tests.unit.protocol.test_policy_reading import WRONG as WRONG_POLICIES
 
 import fedparity as fp
 from fedparity.documents.json_text import SCHEMAS, schema
+from fedparity.documents.message_cells import HistogramCell, SketchedCell, Withheld
 from fedparity.documents.policy_file import policy_from_toml
 from fedparity.privacy.ledger import Ledger, now
 from fedparity.privacy.ledger_entries import Entry, EntryKind
+from fedparity.sketches.kinds import Kind
 
 PLAN = Draft202012Validator(schema("plan"))
 SKETCH = Draft202012Validator(schema("sketch"))
@@ -175,3 +178,19 @@ def test_every_kind_of_line_of_a_ledger_fits_its_schema(tmp_path):
         LEDGER.validate(line)
         for name in line:
             assert not LEDGER.is_valid(line | {name: {}})
+
+
+def test_the_schema_of_messages_has_the_fields_of_the_code():
+    """What depends on the kind is written by hand; names, and which of them are needed, are not."""
+    described = schema("sketch")
+    parts = described["$defs"]
+    optional = {"replaces", "signature"}
+    names = {field.name for field in fields(fp.SiloSketch)} | {"schema"}
+
+    assert described["properties"].keys() == names
+    assert set(described["required"]) == names - optional
+    assert set(described["properties"]["kind"]["enum"]) == {*get_args(Kind), "histogram"}
+    for cell, kind in (("cell", SketchedCell), ("histogram_cell", HistogramCell)):
+        names = {field.name for field in fields(kind)}
+        assert parts[cell]["properties"].keys() == set(parts[cell]["required"]) == names
+    assert set(parts["cell"]["properties"]["withheld"]["enum"]) == {*get_args(Withheld), None}

@@ -102,3 +102,16 @@ def test_help_costs_about_as_much_as_numpy():
 
     ours, numpy = (min(costs) for costs in zip(*turns, strict=True))
     assert ours < 1.5 * numpy
+
+
+def test_a_silo_imports_what_its_table_needs(demo):
+    """A CSV file needs no adapter of databases, Spark or frames, and no module of secure sums."""
+    folder = demo[0] / "fedparity-demo"
+    arguments = ("plan.toml", "aurora/patients.csv", "--silo", "Aurora", "--score", "risk")
+
+    modules, _ = run("", "sketch", *arguments, "--dry-run", folder=folder)
+
+    own = {name for name in modules if name.startswith("fedparity")}
+    adapters = ("tables.sql", "tables.spark", "tables.frames", "tables.ranking", "modes.secure")
+    assert not {name for name in own if name.startswith(tuple(f"fedparity.{a}" for a in adapters))}
+    assert len(own) <= 81

@@ -16,7 +16,7 @@ from tests.oracles.agreement import EPS, agrees_with
 from tests.strategies import half, orders, reach, real_masses, samples_by_group, tables
 
 from fedparity import Law, Weights, disparity
-from fedparity.errors import GroupError
+from fedparity.errors import GroupError, ScoreError
 from fedparity.theory import wasserstein_power
 
 TRIMS = st.sampled_from([0.0, 0.0, 0.05, 0.1, 0.25, 0.3])
@@ -149,6 +149,8 @@ CONTAINERS = {
     "pandas string": lambda x: pd.Series(x).astype("string"),
     "polars": pl.Series,
     "polars category": lambda x: pl.Series(x).cast(pl.Categorical),
+    "polars enum category": lambda x: pl.Series(x).cast(pl.Enum(["m", "f", "x"])),
+    "arrow category": lambda x: pa.array(x).dictionary_encode(),
     "arrow": pa.array,
     "arrow chunks": lambda x: pa.chunked_array([x[:4], x[4:]]),
 }
@@ -158,12 +160,16 @@ NUMERIC = [name for name in CONTAINERS if "category" not in name and "string" no
 @pytest.mark.parametrize("of_labels", CONTAINERS)
 @pytest.mark.parametrize("of_scores", NUMERIC)
 def test_every_container_of_records_gives_the_same_number(of_scores, of_labels):
-    """Lists, NumPy, pandas, polars and Arrow hold the same records."""
+    """Lists, NumPy, pandas, polars and Arrow hold the same records; two pandas indexes must agree."""
     expected = rational.disparity(*by_label(SCORES, SEX), 2)
+    scores, labels = CONTAINERS[of_scores](SCORES), CONTAINERS[of_labels](SEX)
+    own_index = [name.endswith("its own index") for name in (of_scores, of_labels)]
+    if hasattr(scores, "iloc") and hasattr(labels, "iloc") and len(set(own_index)) == 2:
+        with pytest.raises(ScoreError, match="different pandas indexes"):
+            disparity(scores, sensitive_features=labels)
+        labels = labels.to_numpy()
 
-    actual = disparity(
-        CONTAINERS[of_scores](SCORES), sensitive_features=CONTAINERS[of_labels](SEX)
-    )
+    actual = disparity(scores, sensitive_features=labels)
 
     assert actual == agrees_with(expected)
 

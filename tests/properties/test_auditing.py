@@ -14,7 +14,8 @@ from tests.tiers import count, examples
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
 from fedparity.privacy.rounding import round_values, rounding_error
 
 CASES = count(quick=60, all=300, soak=20_000)
@@ -29,7 +30,7 @@ rules = st.fixed_dictionaries(
 
 
 def inside(value, interval):
-    return interval[0] <= value <= interval[1]
+    return value in interval
 
 
 @st.composite
@@ -87,7 +88,7 @@ def test_bounds_hold_for_all_records_seen_or_not(asked):
     found = audit(plan, messages, redraws=20)
 
     for truth, bounded in truths(scores, groups, found, plan.order):
-        assert inside(truth, (bounded.outer.lower - 1e-9, bounded.outer.upper + 1e-9))
+        assert inside(truth, Bounds(bounded.outer.lower - 1e-9, bounded.outer.upper + 1e-9))
 
 
 @examples(60)
@@ -123,7 +124,7 @@ def test_ranges_nest_and_a_result_survives_its_json(asked):
 
 
 def contains(outer, inner):
-    return outer[0] <= inner[0] and inner[1] <= outer[1]
+    return outer.lower <= inner.lower and inner.upper <= outer.upper
 
 
 def rounded_federation(random, scores, labels, silos):

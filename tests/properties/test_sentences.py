@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from tests.report_results import results
 
-from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.plots.headline import headline_of
 from fedparity.report import sentences
 from fedparity.report.sentences.answers import above_alone, comparable, noise_could_explain
 from fedparity.report.tables import all_rates
@@ -164,7 +164,7 @@ def test_rates_say_the_answer_and_no_other(result):
 
         assert (beyond in text) != sentences.is_complete(result)
         for answer in ("below four fifths", "at least four fifths", "undetermined"):
-            assert (answer in words) == (rates.four_fifths == answer)
+            assert (answer in words) == (rates.answer == answer)
 
 
 @given(results())

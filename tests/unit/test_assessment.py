@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, kstest
 
 import fedparity as fp
-from fedparity.uncertainty.assessment import verdict
+from fedparity.documents.result_parts import verdict
 from fedparity.uncertainty.bootstrap import bootstrap
 from fedparity.uncertainty.intervals import basic_interval, interval_of_length, p_value
 
@@ -34,9 +34,9 @@ def assessed(interval, certificate, *, outer=None, value=0.02):
     return fp.theory.DisparityAssessment(
         value=value,
         corrected=value,
-        interval=fp.theory.Interval(*interval),
-        certificate=fp.theory.Certificate(lower=certificate[0], upper=certificate[1]),
-        outer=fp.theory.Certificate(lower=outer[0], upper=outer[1]),
+        interval=fp.theory.Bounds(*interval),
+        certificate=fp.theory.Bounds(lower=certificate[0], upper=certificate[1]),
+        outer=fp.theory.Bounds(lower=outer[0], upper=outer[1]),
         p_value=0.5,
         null=(),
     )
@@ -56,7 +56,7 @@ def test_the_verdict_is_inconclusive_where_the_errors_straddle_the_level(level, 
     """Sampling alone would say below 0.024; the sketch leaves it open."""
     disparity = assessed((0.017, 0.023), (0.018, 0.022))
 
-    assert disparity.combined == pytest.approx((0.015, 0.025))
+    assert tuple(disparity.combined) == pytest.approx((0.015, 0.025))
     assert disparity.verdict(level) == expected
 
 
@@ -167,7 +167,7 @@ def test_too_few_redraws_are_refused(redraws):
 def test_a_basic_interval_turns_the_redraws_around():
     redrawn = np.linspace(-1.0, 3.0, 401)  # around 0: one below, three above
 
-    assert basic_interval(5.0, 0.0, redrawn, 0.95) == pytest.approx((5 - 2.9, 5 + 0.9))
+    assert tuple(basic_interval(5.0, 0.0, redrawn, 0.95)) == pytest.approx((5 - 2.9, 5 + 0.9))
 
 
 def test_no_noise_leaves_a_point():

@@ -101,6 +101,6 @@ def test_a_group_whose_counts_are_merged_is_named_and_its_distances_are_wide():
     pooled = [fp.Law.from_scores(scores[group].ravel().astype(float)) for group in scores]
     named = [each.text for each in result.warnings if each.code == "merged_counts"]
 
-    assert pair.interval[0] <= fp.wasserstein(*pooled) <= pair.interval[1]
+    assert pair.interval.lower <= fp.wasserstein(*pooled) <= pair.interval.upper
     assert len(named) == 1
     assert "group few" in named[0]

@@ -22,7 +22,7 @@ def random_potential(random):
     if random.random() < 0.5:
         knots = np.concatenate(([0.0], knots, [1.0]))
         slopes = np.sort(random.normal(size=knots.size))
-    return _Potential.of(knots, slopes, 1.0, float(random.normal()))
+    return _Potential.from_slopes(knots, slopes, 1.0, float(random.normal()))
 
 
 def test_a_potential_is_the_integral_of_its_slopes():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from fedparity.auditing.result import AuditResult
 from fedparity.auditing.result_building import compose
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.modes.mode import AuditOptions, Progress, mode_of
+from fedparity.documents.result import AuditResult
+from fedparity.laws.progress import LabeledProgress
+from fedparity.modes.mode import AuditOptions, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
 
-__all__ = ["Progress", "audit"]
+__all__ = ["audit"]
 
 
 def audit(
@@ -22,7 +23,7 @@ def audit(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: Progress | None = None,
+    progress: LabeledProgress | None = None,
 ) -> AuditResult:
     """Measure the disparity of all silos together, from their messages.
 

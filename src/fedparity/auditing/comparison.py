@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.auditing.result_parts import (
+from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import (
     Bounded,
     Burden,
     Compared,
@@ -23,15 +24,14 @@ from fedparity.auditing.result_parts import (
     Standardized,
     Verdicts,
     WorstPair,
+    verdict,
 )
-from fedparity.documents.plan import Plan
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixtures
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.uncertainty.assessment import Assessment, Bounds, DisparityAssessment, verdict
-from fedparity.uncertainty.brackets import Bracket
-from fedparity.uncertainty.certificate import Certificate, certify_pairs
+from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
+from fedparity.uncertainty.certificate import certify_pairs
 from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
 
 __all__ = [
@@ -41,34 +41,33 @@ __all__ = [
     "sampled_deviation",
 ]
 
-# Groups that no silo released: what they could do to the numbers of all groups together.
-#
-# Nothing is known of their scores, and at most how many records they have. Let :math:`\rho` be the
-# largest share of all records that can be theirs, and w the width of the score range.
-#
-# **Disparity.** :math:`G_p = \min_\mu \sum_s \alpha_s W_p^p(\nu_s, \mu)`. Leaving the groups set aside
-# out of the sum makes it smaller, and what is left is at least :math:`1 - \rho` times the disparity of
-# the others. Keeping the center of the others as :math:`\mu` makes it larger, and no law in the range is
-# further than w from another. Hence
-#
-# .. math:: (1 - \rho) \, G_p^{others} \le G_p \le (1 - \rho) \, G_p^{others} + \rho \, w^p .
-#
-# **Worst pair.** The distance of the two groups furthest apart is at least that of the others, and at
-# most w.
-#
-# **Burden.** Quantiles of the center move by at most :math:`\rho w`, so that no group's distance from
-# it changes by more.
-#
-# **Deviation.** The mean variance within groups is at least :math:`1 - \rho` times that of the others,
-# and the groups set aside add at most :math:`\rho w^2 / 4`.
-#
-# **Equal weights.** :math:`S^{-2} \sum_{s<t} W_2^2(s, t)` has the same sum and more, over a larger
-# number S of groups, and is at most :math:`w^2 / 4`.
-
 
 @dataclass(frozen=True, kw_only=True)
 class Beyond:
-    """How far groups that were set aside can move the numbers of all groups together."""
+    r"""How far groups that no silo released can move the numbers of all groups together.
+
+    Nothing is known of their scores, and at most how many records they have. Let :math:`\rho` be the
+    largest share of all records that can be theirs, and w the width of the score range.
+
+    **Disparity.** :math:`G_p = \min_\mu \sum_s \alpha_s W_p^p(\nu_s, \mu)`. Leaving the groups set aside
+    out of the sum makes it smaller, and what is left is at least :math:`1 - \rho` times the disparity of
+    the others. Keeping the center of the others as :math:`\mu` makes it larger, and no law in the range is
+    further than w from another. Hence
+
+    .. math:: (1 - \rho) \, G_p^{others} \le G_p \le (1 - \rho) \, G_p^{others} + \rho \, w^p .
+
+    **Worst pair.** The distance of the two groups furthest apart is at least that of the others, and at
+    most w.
+
+    **Burden.** Quantiles of the center move by at most :math:`\rho w`, so that no group's distance from
+    it changes by more.
+
+    **Deviation.** The mean variance within groups is at least :math:`1 - \rho` times that of the others,
+    and the groups set aside add at most :math:`\rho w^2 / 4`.
+
+    **Equal weights.** :math:`S^{-2} \sum_{s<t} W_2^2(s, t)` has the same sum and more, over a larger
+    number S of groups, and is at most :math:`w^2 / 4`.
+    """
 
     share: float
     """The largest share of all records that can be theirs; 0 where none is set aside."""
@@ -79,7 +78,7 @@ class Beyond:
     order: int
 
     @classmethod
-    def of(
+    def from_groups(
         cls,
         aside: Sequence[SetAside],
         *,
@@ -92,7 +91,7 @@ class Beyond:
         Examples
         --------
         >>> few = SetAside(group="C", withheld=1, most=10.0, known="at most 10 records")
-        >>> Beyond.of([few], seen=190.0, score_range=(0, 2), order=2)
+        >>> Beyond.from_groups([few], seen=190.0, score_range=(0, 2), order=2)
         Beyond(share=0.05, groups=1, width=2, order=2)
         """
         most = math.fsum(math.inf if each.most is None else each.most for each in aside)
@@ -101,42 +100,42 @@ class Beyond:
         groups = sum(each.most != 0 for each in aside)
         return cls(share=share, groups=groups, width=high - low, order=order)
 
-    def disparity(self, others: Certificate) -> Certificate:
+    def disparity(self, others: Bounds) -> Bounds:
         """Return what the disparity of all groups can be, given bounds of that of the others."""
         if not self.share:
             return others
         widest = self.width**self.order / (2 if self.order == 1 else 4)
         upper = (1 - self.share) * others.upper + self.share * self.width**self.order
-        return Certificate(
+        return Bounds(
             lower=(1 - self.share) * others.lower, upper=max(others.upper, min(widest, upper))
         )
 
-    def largest_distance(self, others: Interval) -> Interval:
+    def largest_distance(self, others: Bounds) -> Bounds:
         """Return what the distance of the groups furthest apart can be."""
-        return Interval(others.lower, max(others.upper, self.width)) if self.share else others
+        return Bounds(others.lower, max(others.upper, self.width)) if self.share else others
 
-    def burden(self, others: Interval) -> Interval:
+    def burden(self, others: Bounds) -> Bounds:
         """Return what the distance of a group from the center can be."""
         moved = self.share * self.width
-        return Interval(max(0.0, others.lower - moved), others.upper + moved)
+        return Bounds(max(0.0, others.lower - moved), others.upper + moved)
 
-    def deviation(self, others: Interval) -> Interval:
+    def deviation(self, others: Bounds) -> Bounds:
         """Return what the standard deviation within groups can be."""
         upper = (1 - self.share) * others.upper**2 + self.share * self.width**2 / 4
-        return Interval(
+        return Bounds(
             math.sqrt(1 - self.share) * others.lower, max(others.upper, math.sqrt(upper))
         )
 
-    def equal_weights(self, others: Interval, groups: int) -> Interval:
+    def equal_weights(self, others: Bounds, groups: int) -> Bounds:
         """Return what the disparity in points of equally large groups can be."""
         if not self.groups:
             return others
         lower = others.lower * groups / (groups + self.groups)
-        return Interval(lower, max(others.upper, self.width / 2))
+        return Bounds(lower, max(others.upper, self.width / 2))
 
-    def part(self, others: Interval) -> Interval:
+    def part(self, others: Bounds) -> Bounds:
         """Return what a share of a variance or a disparity can be: anything, once there are more."""
-        return Interval(0.0, 1.0) if self.share else others
+        return Bounds(0.0, 1.0) if self.share else others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,11 +143,11 @@ class Sizes:
     """Magnitudes with bounds, and bounds of the distances that the plan has compared."""
 
     magnitudes: Magnitudes
-    pairs: tuple[Interval, ...]
+    pairs: tuple[Bounds, ...]
     """What the distance of every two groups can be, of the plan's order and trim."""
 
     @classmethod
-    def of(
+    def from_federation(
         cls,
         federation: Federation,
         method: Method,
@@ -161,7 +160,7 @@ class Sizes:
         found = magnitudes(
             federation, method, score_range=score_range, unseen=unseen, unseen_total=unseen_total
         )
-        bounds: Iterable[Bracket | Certificate] = (pair.distance for pair in found.pairs)
+        bounds: Iterable[Bounds] = (pair.distance for pair in found.pairs)
         if method.order == 1 or method.trim:
             bounds = certify_pairs(
                 federation,
@@ -171,12 +170,10 @@ class Sizes:
                 unseen=unseen,
                 unseen_total=unseen_total,
             )
-        return cls(
-            magnitudes=found, pairs=tuple(Interval(each.lower, each.upper) for each in bounds)
-        )
+        return cls(magnitudes=found, pairs=tuple(map(_ends, bounds)))
 
 
-def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Interval:
+def sampled_deviation(federation: Federation, known: Bracket, confidence: float) -> Bounds:
     r"""Return what the standard deviation within groups could be in the population.
 
     The mean V of the squares :math:`(Z - \mu_s)^2` of n independent records has the variance
@@ -201,18 +198,18 @@ def sampled_deviation(federation: Federation, known: Bracket, confidence: float)
     records = weight.sum() ** 2 / np.sum(weight**2 / federation.effective)
     error = math.sqrt(max(0.0, fourths - squares**2) / records)
     error = NormalDist().inv_cdf((1 + confidence) / 2) * error / (2 * math.sqrt(squares or 1.0))
-    return Interval(max(0.0, known.lower - error), known.upper + error)
+    return Bounds(max(0.0, known.lower - error), known.upper + error)
 
 
-_ONE = Interval(1.0, 1.0)
+_ONE = Bounds(1.0, 1.0)
 
 
 class _Ranges(NamedTuple):
     """What a distance could be, from the narrowest range to the widest."""
 
-    interval: Interval
-    combined: Interval
-    all: Interval
+    interval: Bounds
+    combined: Bounds
+    all: Bounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,9 +238,9 @@ class Comparison:
             value=found.value,
             corrected=found.corrected,
             interval=found.interval,
-            certificate=_ends(found.certificate),
+            certificate=found.certificate,
             combined=found.combined,
-            outer=_ends(found.outer),
+            outer=found.outer,
             p_value=found.p_value,
             review_level=level,
             review_unit=self.plan.review_unit,
@@ -286,15 +283,15 @@ class Comparison:
             value=found.value ** (1 / self.plan.order),
             corrected=found.corrected ** (1 / self.plan.order),
             interval=root(found.interval),
-            certificate=root(_ends(found.certificate)),
+            certificate=root(found.certificate),
             combined=root(found.combined),
-            outer=root(_ends(found.outer)),
+            outer=root(found.outer),
         )
 
     @cached_property
     def _distances(self) -> list[_Ranges]:
         """What the distance of every two groups could be, for all pairs at once."""
-        combine, widest = self._disparity, Interval(0.0, self.beyond.width)
+        combine, widest = self._disparity, Bounds(0.0, self.beyond.width)
         found = []
         for pair, seen, everyone in zip(
             self.assessment.pairs, self.seen.pairs, self.all.pairs, strict=True
@@ -305,8 +302,8 @@ class Comparison:
             found.append(
                 _Ranges(
                     interval=own,
-                    combined=_hull(_common(combined, widest), own),
-                    all=_hull(_common(in_all, widest), own),
+                    combined=_common(combined, widest).hull(own),
+                    all=_common(in_all, widest).hull(own),
                 )
             )
         return found
@@ -324,12 +321,12 @@ class Comparison:
         Intervals of all pairs hold at once, so these do too, whichever pair is the worst.
         """
         worst = self.assessment.pairs[self._place]
-        estimates = Interval(*sorted((worst.value, worst.corrected)))
+        estimates = Bounds(*sorted((worst.value, worst.corrected)))
         interval, combined, _ = (
-            _hull(_largest(ranges), estimates) for ranges in zip(*self._distances, strict=True)
+            _largest(ranges).hull(estimates) for ranges in zip(*self._distances, strict=True)
         )
         certificate = _largest(self.seen.pairs)
-        outer = _hull(_largest(self.all.pairs), certificate)
+        outer = _largest(self.all.pairs).hull(certificate)
         return WorstPair(
             groups=worst.groups,
             higher=self.seen.magnitudes.pairs[self._place].higher,
@@ -353,16 +350,14 @@ class Comparison:
         return Standardized(
             deviation=deviation,
             distance=_in_deviations(worst.value, worst.certificate, worst.outer, deviation),
-            mean_gap=_in_deviations(
-                gap.value, _ends(gap), _hull(_ends(gap_of_all), _ends(gap)), deviation
-            ),
+            mean_gap=_in_deviations(gap.value, _ends(gap), gap_of_all.hull(gap), deviation),
         )
 
     def _compared(self) -> Compared:
         """The number that the review level speaks of, in its unit."""
         worst, found = self._worst_pair, self._disparity
         value, answered = worst.corrected, worst.combined
-        everyone = _hull(_largest(each.all for each in self._distances), answered)
+        everyone = _largest(each.all for each in self._distances).hull(answered)
         everyone = self.beyond.largest_distance(everyone)
         if self.plan.review_unit == "squared":
             value, answered, everyone = found.corrected, found.combined, found.combined_all
@@ -378,11 +373,11 @@ class Comparison:
             all=_quotient(everyone, units[1]),
         )
 
-    def _width(self) -> tuple[float, tuple[Interval, Interval]]:
+    def _width(self) -> tuple[float, tuple[Bounds, Bounds]]:
         width = self.beyond.width
-        return width, (Interval(width, width), Interval(width, width))
+        return width, (Bounds(width, width), Bounds(width, width))
 
-    def _deviation(self) -> tuple[float, tuple[Interval, Interval]]:
+    def _deviation(self) -> tuple[float, tuple[Bounds, Bounds]]:
         """One standard deviation, and what it could be among those who answered, and among all."""
         known, everyone = (
             sampled_deviation(
@@ -391,19 +386,19 @@ class Comparison:
             for each in (self.seen, self.all)
         )
         value = self.seen.magnitudes.standardized.deviation.value
-        known = _hull(known, Interval(value, value))
-        return value, (known, self.beyond.deviation(_hull(everyone, known)))
+        known = known.hull(Bounds(value, value))
+        return value, (known, self.beyond.deviation(everyone.hull(known)))
 
 
-def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Interval], Interval]) -> Bounded:
+def _bounded(seen: Bracket, everyone: Bracket, beyond: Callable[[Bounds], Bounds]) -> Bounded:
     """A magnitude with bounds of what was seen, and of all that may exist."""
     certificate = _ends(seen)
-    outer = beyond(_hull(_ends(everyone), certificate))
-    return Bounded(value=seen.value, certificate=certificate, outer=_hull(outer, certificate))
+    outer = beyond(everyone.hull(certificate))
+    return Bounded(value=seen.value, certificate=certificate, outer=outer.hull(certificate))
 
 
 def _in_deviations(
-    value: float, certificate: Interval, outer: Interval, deviation: Bounded
+    value: float, certificate: Bounds, outer: Bounds, deviation: Bounded
 ) -> InDeviations:
     return InDeviations(
         value=value / deviation.value if deviation.value else None,
@@ -412,17 +407,18 @@ def _in_deviations(
     )
 
 
-def _quotient(ends: Interval, unit: Interval) -> Interval:
+def _quotient(ends: Bounds, unit: Bounds) -> Bounds:
     """What a number can be in units that are known up to a range; without limit if one may be 0."""
     most = 1 / unit.lower if unit.lower > 0 else math.inf
     least = 1 / unit.upper
     lower = ends.lower * (least if ends.lower > 0 else most) if ends.lower else 0.0
     upper = ends.upper * (most if ends.upper > 0 else least) if ends.upper else 0.0
-    return Interval(lower, upper)
+    return Bounds(lower, upper)
 
 
-def _ends(bounds: Bracket | Bounds) -> Interval:
-    return Interval(bounds.lower, bounds.upper)
+def _ends(bounds: Bounds) -> Bounds:
+    """The bounds alone, of a bracket too."""
+    return Bounds(bounds.lower, bounds.upper)
 
 
 def _root(square: Bracket) -> Bracket:
@@ -433,19 +429,15 @@ def _root(square: Bracket) -> Bracket:
     )
 
 
-def _power(exponent: float) -> Callable[[Interval], Interval]:
-    return lambda ends: Interval(ends.lower**exponent, ends.upper**exponent)
+def _power(exponent: float) -> Callable[[Bounds], Bounds]:
+    return lambda ends: Bounds(ends.lower**exponent, ends.upper**exponent)
 
 
-def _largest(ranges: Iterable[Interval]) -> Interval:
+def _largest(ranges: Iterable[Bounds]) -> Bounds:
     """What the largest of several numbers can be, each known up to a range."""
     lower, upper = zip(*ranges, strict=True)
-    return Interval(max(lower), max(upper))
+    return Bounds(max(lower), max(upper))
 
 
-def _hull(ends: Interval, other: Interval) -> Interval:
-    return Interval(min(ends.lower, other.lower), max(ends.upper, other.upper))
-
-
-def _common(ends: Interval, other: Interval) -> Interval:
-    return Interval(max(ends.lower, other.lower), min(ends.upper, other.upper))
+def _common(ends: Bounds, other: Bounds) -> Bounds:
+    return Bounds(max(ends.lower, other.lower), min(ends.upper, other.upper))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fedparity.auditing.result_parts import SetAside
 from fedparity.documents.audit_warnings import AuditWarning, WarningCode
 from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import SetAside
 from fedparity.errors.base import listed
 from fedparity.modes.mode import MissingRecords, mode_of
 

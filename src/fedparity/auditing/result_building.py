@@ -8,9 +8,12 @@ from functools import partial
 
 from fedparity.auditing.comparison import Beyond, Comparison, Sizes
 from fedparity.auditing.missing_records import audit_warnings, silo_note
-from fedparity.auditing.result import SCHEMA, AuditResult
 from fedparity.auditing.result_curves import group_curves, silo_quantiles
-from fedparity.auditing.result_parts import (
+from fedparity.documents.fields import FrozenMapping
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
+from fedparity.documents.result import SCHEMA, AuditResult
+from fedparity.documents.result_parts import (
     AttributionResult,
     DecompositionResult,
     GroupResult,
@@ -23,15 +26,12 @@ from fedparity.auditing.result_parts import (
     SiloResult,
     StandIn,
 )
-from fedparity.documents.fields import FrozenMapping
-from fedparity.documents.message import SiloSketch
-from fedparity.documents.plan import Plan
-from fedparity.federated.decomposition import Decomposition, TriangleTerms
+from fedparity.federated.decomposition import Decomposition
 from fedparity.federated.estimate import Pair
 from fedparity.federated.federation import Federation
 from fedparity.federated.local_audits import LocalAudit
 from fedparity.federated.mixtures import mixtures
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.modes.mode import Measured, mode_of
 from fedparity.uncertainty.assessment import Assessment
@@ -57,7 +57,7 @@ def plan_summary(plan: Plan) -> PlanSummary:
         sketch=plan.message_kind,
         estimator=plan.estimator,
         order=plan.order,
-        score_range=Interval(*plan.score_range),
+        score_range=Bounds(*plan.score_range),
         score_step=plan.score_step,
         thresholds=tuple(plan.thresholds),
         favorable=plan.favorable,
@@ -86,7 +86,7 @@ def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
 
 
 def pair_results(
-    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Interval]
+    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Bounds]
 ) -> tuple[PairResult, ...]:
     """Return the distances between every two groups with their errors."""
     return tuple(
@@ -114,9 +114,11 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         for each in found.unreleased
     )
     missing = found.missing.of(found.federation.groups)
-    sizes = partial(Sizes.of, found.known, found.method, score_range=plan.score_range)
+    sizes = partial(
+        Sizes.from_federation, found.known, found.measures.method, score_range=plan.score_range
+    )
     seen = sizes()
-    beyond = Beyond.of(
+    beyond = Beyond.from_groups(
         aside,
         seen=float(found.federation.counts.sum()),
         score_range=plan.score_range,
@@ -150,8 +152,8 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         thresholds=(),
         tails=(),
         heterogeneity=heterogeneity_result(assessment),
-        pairs=pair_results(found.pairs, assessment.pairs, seen.pairs),
-        decomposition=_decomposition(found.terms),
+        pairs=pair_results(found.measures.pairs, assessment.pairs, seen.pairs),
+        decomposition=_decomposition(found),
         attribution=_attribution(found),
         silos=_silos(plan, found),
         guarantee=FrozenMapping(found.guarantee),
@@ -167,9 +169,10 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
     return result.with_rates(thresholds=plan.thresholds)
 
 
-def _decomposition(terms: Decomposition | TriangleTerms | None) -> DecompositionResult:
-    if terms is None:
+def _decomposition(found: Measured) -> DecompositionResult:
+    if not found.messages:
         return DecompositionResult(v_mix=None, v_bar=None, remainder=None, lower=None, upper=None)
+    terms = found.measures.terms
     return DecompositionResult(
         v_mix=terms.v_mix,
         v_bar=terms.v_bar,
@@ -181,8 +184,9 @@ def _decomposition(terms: Decomposition | TriangleTerms | None) -> Decomposition
 
 def _attribution(found: Measured) -> AttributionResult:
     """The two parts; a silo that released nothing has no influence on what was measured."""
-    change = {each.silo: each.change for each in found.influences}
-    parts = found.attribution
+    seen = found.measures if found.messages else None
+    change = {} if seen is None else {each.silo: each.change for each in seen.influences}
+    parts = None if seen is None else seen.attribution
     return AttributionResult(
         selection=None if parts is None else parts.selection,
         within=None if parts is None else parts.within,
@@ -201,7 +205,7 @@ def _attribution(found: Measured) -> AttributionResult:
 def _silos(plan: Plan, found: Measured) -> tuple[SiloResult, ...]:
     if not found.messages:
         return tuple(_hidden_silo(plan, silo) for silo in found.silos)
-    local = {audit.silo: audit for audit in found.local}
+    local = {audit.silo: audit for audit in found.measures.local}
     quantiles = silo_quantiles(found.federation)
     return tuple(
         _silo(message, local.get(message.silo), found.assessment, quantiles)

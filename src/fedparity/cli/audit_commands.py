@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from fedparity.auditing.audit import audit as measure
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import (
@@ -24,6 +23,7 @@ from fedparity.cli.report_commands import ReportOptions
 from fedparity.documents.files import refuse_existing
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of

@@ -6,27 +6,27 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import (
+from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import (
     Bounded,
     InDeviations,
     SiloResult,
     TailResult,
     ThresholdResult,
 )
-from fedparity.documents.fields import group_words
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
-    READING_SILOS,
     chance,
     in_points,
     points_range,
+    reading_silos,
     size,
     summed_silos,
     two_verdicts,
 )
 from fedparity.report.sentences.caveats import given_words, set_aside_words
-from fedparity.report.sentences.naming import symbol
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
@@ -133,7 +133,7 @@ def _groups(result: AuditResult, width: int) -> list[str]:
 
 def _threshold_words(report: ThresholdResult) -> str:
     side = "of at least" if report.favorable == "above" else "below"
-    return f"Share with a score {side} {number(report.threshold, 6)}"
+    return f"Share with a score {side} {number(report.score, 6)}"
 
 
 def _tail_words(report: TailResult) -> str:
@@ -149,13 +149,13 @@ def _rates(heading: str, report: _Rates, result: AuditResult, width: int) -> lis
     columns = f"{right('rate', 8)}  {left('between', 17)}{right('to best', 8)}  between"
     lines = [cut(heading, width), f"  {left('group', names)}{columns}"]
     for label, each in zip(labels, report.groups, strict=True):
-        rate, ratio = each.rate, each.ratio_to_best
+        rate, ratio = each.rate, each.ratio
         columns = (
             f"{right(_percent(rate.value), 8)}  {left(_between(_percent, rate.interval), 17)}"
             f"{right(_ratio(ratio.value), 8)}  {left(_between(_ratio, ratio.interval), 15)}"
         )
         lines.append(cut(f"  {left(label, names)}{columns}", width).rstrip())
-        lines.append(f"  {'':{names}}  {each.four_fifths}")
+        lines.append(f"  {'':{names}}  {each.answer}")
     gap = report.widest_gap
     open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
     known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
@@ -249,20 +249,21 @@ def _silos(result: AuditResult, width: int) -> list[str]:
         shown = sorted(shown, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:_SOME]
     names = max(min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME), 4)
     space = width - (2 + names + _COUNT + _VALUE + 2 + 1 + _INFLUENCE)
-    scale = _Scale(result, shown, space)
+    scale, headline = _Scale(result, shown, space), headline_of(result)
     heading = (
-        f"  {left('silo', names)}{right('records', _COUNT)}{right('alone', _VALUE)}  "
+        f"  {left('silo', names)}{right('records', _COUNT)}{right(f'{headline.symbol} alone', _VALUE)}  "
         f"{left(scale.legend, space)} {right('influence', _INFLUENCE)}"
     )
     lines = [heading.rstrip()]
     for silo in shown:
-        alone = "-" if silo.disparity is None else number(silo.disparity)
+        value = headline.of_silo(silo)
+        alone = "-" if value is None else number(value)
         drawn = scale.drawn(silo) if silo.disparity is not None else cut(silo.note, space)
         lines.append(
             f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}{right(alone, _VALUE)}  "
             f"{left(drawn, space)} {right(_signed(influence[silo.silo]), _INFLUENCE)}".rstrip()
         )
-    words, more = READING_SILOS, len(result.silos) - len(shown)
+    words, more = reading_silos(result), len(result.silos) - len(shown)
     if more:
         words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
     return lines + wrapped(words, width, first="  ")
@@ -284,27 +285,31 @@ def _signed(value: float | None) -> str:
 
 
 class _Scale:
-    """Positions of disparities from 0 to the largest one shown."""
+    """Positions of what silos show alone, in the headline's unit, from 0 to the largest one."""
 
     def __init__(self, result: AuditResult, shown: list[SiloResult], width: int) -> None:
-        self.width, self.whole = width, result.disparity.value
-        ends = [silo.interval.upper for silo in shown if silo.interval is not None]
-        alone = [silo.disparity for silo in shown if silo.disparity is not None]
+        self.width, self.headline = width, headline_of(result)
+        self.whole = self.headline.whole
+        ends = [ends.upper for silo in shown if (ends := self._interval(silo)) is not None]
+        alone = [self.headline.of_silo(silo) or 0.0 for silo in shown]
         self.largest = max((self.whole, *ends, *alone)) or 1.0
+
+    def _interval(self, silo: SiloResult) -> Bounds | None:
+        return silo.interval if self.headline.has_intervals else None
 
     @property
     def legend(self) -> str:
         """The scale in words."""
-        return f"0 to {number(self.largest, 2)}, ┊ all silos"
+        return f"0 to {number(self.largest, 2)}{self.headline.in_points}, ┊ all silos"
 
     def drawn(self, silo: SiloResult) -> str:
-        """The silo's interval and disparity, and that of all silos together."""
+        """What the silo shows alone, its interval if it has one, and all silos together."""
         marks = [" "] * self.width
         marks[self._at(self.whole)] = "┊"
-        if silo.interval is not None:
-            start, end = map(self._at, silo.interval)
+        if (ends := self._interval(silo)) is not None:
+            start, end = map(self._at, ends)
             marks[start : end + 1] = "─" * (end + 1 - start)
-        marks[self._at(silo.disparity or 0.0)] = "●"
+        marks[self._at(self.headline.of_silo(silo) or 0.0)] = "●"
         return "".join(marks).rstrip()
 
     def _at(self, value: float) -> int:
@@ -372,9 +377,7 @@ def _magnitudes(result: AuditResult, width: int) -> list[str]:
     return [*lines, *wrapped(words, width, first="  ")]
 
 
-def _measure(
-    name: str, value: float | None, ends: Interval | None, meaning: str, width: int
-) -> str:
+def _measure(name: str, value: float | None, ends: Bounds | None, meaning: str, width: int) -> str:
     shown = "" if value is None else number(value)
     between = "" if ends is None else span(ends)
     return cut(f"{left(name, 17)}{right(shown, 9)}   {left(between, 20)} {meaning}", width)

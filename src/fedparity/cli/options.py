@@ -34,7 +34,7 @@ from fedparity.documents.signing import read_key
 from fedparity.errors import DatabaseError, OptionError
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.privacy.policy import RULES, Policy
-from fedparity.tables.sql.addresses import Address, is_address, read_address
+from fedparity.tables.databases import Address, is_address, read_address
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -244,7 +244,7 @@ class TableOptions:
         return data
 
     def _database(self, address: str) -> object:
-        from fedparity.tables.sql.database_table import DatabaseTable  # noqa: PLC0415 -- most read files
+        from fedparity.tables.databases import DatabaseTable  # noqa: PLC0415 -- most read files
 
         if (self.table is None) == (self.query is None):
             raise click.UsageError(

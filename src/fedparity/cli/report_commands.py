@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import click
 
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.options import option, with_options
 from fedparity.documents.files import refuse_existing, write_whole
+from fedparity.documents.result import AuditResult
 from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
 

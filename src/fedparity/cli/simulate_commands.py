@@ -8,12 +8,12 @@ from typing import Any, Literal, get_args
 import click
 import numpy as np
 
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_commands import ResultCommand, ResultOptions
 from fedparity.cli.options import POSITIVE, TableOptions, nested, option, with_options
 from fedparity.cli.output import progress_bar
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.result import AuditResult
 from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.in_process import Settings, audit_pooled
 from fedparity.engines.in_process import simulate as measure
@@ -170,7 +170,7 @@ def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
         words += f"; {counted(dropped, 'row')} without a score left out"
     click.echo(words, err=True)
     names, codes = np.unique(dealt.names, return_inverse=True)
-    return PooledTable.of(
+    return PooledTable.from_records(
         groups=pooled.groups,
         codes=pooled.codes,
         silos=names.tolist(),

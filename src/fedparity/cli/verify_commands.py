@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from fedparity.auditing.missing_records import implausible_counts
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import (
     Inspection,
@@ -22,6 +21,7 @@ from fedparity.cli.options import option, with_options
 from fedparity.cli.output import print_json, progress_bar
 from fedparity.documents.files import read_bounded
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.errors import FedparityError, MessageError, ResultError, SignatureError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of

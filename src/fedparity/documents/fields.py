@@ -1,8 +1,9 @@
-"""Names of groups and silos that a plan and a message may hold."""
+"""What fields of plans, messages and results may hold: names, labels of groups, numbers, keys."""
 
 from __future__ import annotations
 
 import binascii
+import math
 import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias, TypeVar
@@ -11,10 +12,14 @@ from fedparity.documents.json_text import LARGEST_INTEGER
 from fedparity.laws.labels import Group
 
 __all__ = [
+    "KEY_BYTES",
     "LONGEST_NAME",
+    "SIGNATURE_BYTES",
     "FrozenMapping",
     "Label",
     "as_group",
+    "as_number",
+    "as_whole",
     "decode_base64",
     "encode_base64",
     "group_text",
@@ -89,6 +94,9 @@ def decode_base64(text: str, size: int) -> bytes | None:
 Label: TypeAlias = str | int | bool
 """One label, or one part of an intersection."""
 
+KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+"""Of Ed25519."""
 LONGEST_NAME = 200
 _MOST_PARTS = 10
 _HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
@@ -201,6 +209,25 @@ def _as_part(label: object) -> Label | None:
     if isinstance(label, bool):
         return label
     return label if isinstance(label, int) and abs(label) <= LARGEST_INTEGER else None
+
+
+def as_number(value: object) -> float | None:
+    """Return a finite number as a float without a negative zero, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        return None
+    return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def as_whole(value: object, least: int, most: int) -> int | None:
+    """Return a whole number between two bounds as an int, or None if it is not one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and least <= value <= most else None  # type: ignore[operator,return-value]
 
 
 def group_text(group: Group) -> str | tuple[str, ...]:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from fedparity.documents.fields import FrozenMapping, decode_base64, is_name, typed_label
-from fedparity.documents.files import Path, read_bounded, write_whole
+from fedparity.documents.document import Document
+from fedparity.documents.fields import (
+    SIGNATURE_BYTES,
+    FrozenMapping,
+    as_number,
+    as_whole,
+    decode_base64,
+    is_name,
+    typed_label,
+)
+from fedparity.documents.files import Path, read_bounded
 from fedparity.documents.json_text import (
     LARGEST,
     canonical_bytes,
@@ -18,15 +26,14 @@ from fedparity.documents.json_text import (
 )
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import as_number, as_whole
 from fedparity.errors import MessageError, SignatureError
+from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.labels import Group
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import Kind
 
 __all__ = [
     "SCHEMA",
-    "SIGNATURE_BYTES",
     "MessageKind",
     "SiloSketch",
     "decode_message",
@@ -81,14 +88,13 @@ def _check_fields(where: str, found: Any, expected: frozenset[str]) -> None:  # 
 MessageKind: TypeAlias = Kind | Literal["histogram"]
 """What the values of a message are; ``histogram``: noisy counts, where the plan asks for noise."""
 
-SIGNATURE_BYTES = 64
 _MOST_CELLS = 1000
 _MOST_TERMS = 32
 _MOST_RECORDS = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SiloSketch:
+class SiloSketch(Document):
     """All that one silo sends under one plan; valid once built.
 
     Valid on its own, that is: :func:`~fedparity.documents.message_checks.check_message` says
@@ -191,20 +197,10 @@ class SiloSketch:
         MessageError
             If they are more than a reader accepts.
         """
-        data = canonical_bytes(self.to_dict())
+        data = super().to_bytes()
         if len(data) > LARGEST:
             raise MessageError.too_large(LARGEST)
         return data
-
-    def write(self, path: Path, *, force: bool = False) -> None:
-        """Write the message to a file, whole or not at all.
-
-        Raises
-        ------
-        OutputError
-            If the file exists and ``force`` is not set, or if it cannot be written.
-        """
-        write_whole(path, self.to_bytes(), force=force)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the message as JSON holds it."""
@@ -221,17 +217,6 @@ class SiloSketch:
         if self.replaces is not None:
             unsigned["replaces"] = self.replaces
         return unsigned if self.signature is None else {**unsigned, "signature": self.signature}
-
-    def unsigned_bytes(self) -> bytes:
-        """Return the canonical bytes of the message without its signature."""
-        document = self.to_dict()
-        document.pop("signature", None)
-        return canonical_bytes(document)
-
-    @cached_property
-    def digest(self) -> str:
-        """The SHA-256 of the canonical bytes without the signature."""
-        return digest_of(self.unsigned_bytes())
 
     @property
     def content_digest(self) -> str:
@@ -299,7 +284,7 @@ def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCe
     for cell in kept:
         label = typed_label(cell.group)
         if label in seen:
-            raise MessageError.group_twice(cell.group)
+            raise MessageError(f"group {shown(cell.group)} has two cells.", fix=RESEND)
         seen.add(label)
         if isinstance(cell, SketchedCell) and cell.values is not None:
             _check_fields_of(cell, kind)

@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.documents.fields import as_group, json_label
+from fedparity.documents.fields import as_group, as_number, as_whole, json_label
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import MOST_THRESHOLDS, as_number, as_whole
+from fedparity.documents.plan_fields import MOST_THRESHOLDS
 from fedparity.errors import MessageError
+from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.privacy.count_merging import read_counts, run_minimum
@@ -338,7 +339,10 @@ def _checked_values(values: object, group: Group) -> FloatArray:
         raise MessageError.not_finite(group)
     drops = array[1:] < array[:-1]
     if drops.any():
-        raise MessageError.decreasing(group, int(drops.argmax()) + 1)
+        raise MessageError(
+            f"the values of group {shown(group)} decrease after level {int(drops.argmax()) + 1}.",
+            fix=RESEND,
+        )
     array.flags.writeable = False
     return array
 

@@ -14,7 +14,8 @@ from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.signing import check_signature
 from fedparity.errors import MessageError
-from fedparity.errors.document_errors import RESEND
+from fedparity.errors.base import listed
+from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.arrays import FloatArray
 from fedparity.privacy.count_merging import run_minimum
 from fedparity.privacy.disclosure import TAIL, allowed_levels, smallest_cell
@@ -68,13 +69,23 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
     if plan.keys:
         check_signature(sketch, plan.keys)
     if plan.privacy is not None and plan.privacy.secure:
-        raise MessageError.sketch_in_secure_mode(sketch.silo)
+        raise MessageError(
+            f"silo {sketch.silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
+            fix="leave the file out, and collect the messages of fedparity secure.",
+        )
     if sketch.kind != plan.message_kind:
-        raise MessageError.other_kind(sketch.silo, sketch.kind, plan.message_kind)
+        raise MessageError(
+            f"silo {sketch.silo!r} sent {sketch.kind} sketches, but the plan asks for {plan.message_kind}.",
+            fix=RESEND,
+        )
     _check_groups(plan, sketch)
     _check_guarantee(plan, sketch)
     if plan.privacy is not None and sketch.rows_dropped:
-        raise MessageError.tells_dropped(sketch.silo)
+        raise MessageError(
+            f"silo {sketch.silo!r} says how many rows it left out, an exact number that the plan's "
+            "privacy mode keeps in the building.",
+            fix=RESEND,
+        )
     _check_withheld(plan, sketch)
     for cell in sketch.cells:
         if isinstance(cell, HistogramCell):
@@ -94,7 +105,11 @@ def _is_weighted(sketch: SiloSketch) -> bool:
 
 def _check_groups(plan: Plan, sketch: SiloSketch) -> None:
     if [typed_label(group) for group in sketch.groups] != plan.typed_groups:
-        raise MessageError.other_groups(sketch.silo, sketch.groups, plan.groups)
+        raise MessageError(
+            f"silo {sketch.silo!r} sent the groups {listed(sketch.groups)}, but the plan has {listed(plan.groups)}, "
+            "in this order.",
+            fix=RESEND,
+        )
 
 
 def _check_guarantee(plan: Plan, sketch: SiloSketch) -> None:
@@ -102,7 +117,11 @@ def _check_guarantee(plan: Plan, sketch: SiloSketch) -> None:
     for name, expected in plan.guarantee.items():
         found = sketch.guarantee.get(name)
         if found != expected or isinstance(found, bool):
-            raise MessageError.other_guarantee(sketch.silo, name, found, expected)
+            raise MessageError(
+                f"silo {sketch.silo!r} applied {name} = {shown(found)}, but the plan asks for "
+                f"{shown(expected)}.",
+                fix=RESEND,
+            )
 
 
 def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
@@ -135,19 +154,33 @@ def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
 
 def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
     if cell.levels > plan.most_values:
-        raise MessageError.too_many_levels(silo, cell.group, cell.levels, plan.most_values)
+        raise MessageError(
+            f"silo {silo!r} sent {cell.levels:,} levels for group {cell.group!r}, "
+            f"but the plan allows {plan.most_values:,}.",
+            fix=RESEND,
+        )
     if cell.count == 0 and plan.disclosure.minimum_cell > 1:
-        raise MessageError.shows_empty(silo, cell.group, plan.disclosure.minimum_cell)
+        raise MessageError(
+            f"silo {silo!r} says that it has no record of group {cell.group!r}, but under "
+            f"minimum_cell = {plan.disclosure.minimum_cell} that must look like any small cell.",
+            fix=RESEND,
+        )
     if cell.values is None:
         return
     lowest, highest = plan.score_range
     values = cell.values
     if values[0] < lowest or values[-1] > highest:
         outside = int(np.count_nonzero((values < lowest) | (values > highest)))
-        raise MessageError.outside_range(silo, cell.group, outside)
+        raise MessageError(
+            f"{outside:,} values of silo {silo!r}, group {cell.group!r}, lie outside the plan's "
+            "score range.",
+            fix="check the score column of the silo, or the score_range of the plan.",
+        )
     if len(cell.above) != len(plan.thresholds):
-        raise MessageError.other_thresholds(
-            silo, cell.group, len(cell.above), len(plan.thresholds)
+        raise MessageError(
+            f"silo {silo!r} sent counts at {len(cell.above):,} thresholds for group {cell.group!r}, but the plan "
+            f"has {len(plan.thresholds):,}.",
+            fix=RESEND,
         )
     _check_size(plan, silo, cell)
     _check_differences(plan, silo, cell)
@@ -201,7 +234,11 @@ def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
     least = run_minimum(plan.disclosure)
     counts = [number for number in cell.counts or () if number is not None]
     if len(counts) > 1 and least > 1 and _below(min(counts) * each, least):
-        raise MessageError.small_run(silo, cell.group, least)
+        raise MessageError(
+            f"silo {silo!r} sent counts of fewer than {least} records for group {cell.group!r}, which "
+            "must be merged with their neighbours.",
+            fix=RESEND,
+        )
     for number, after in pairwise(cell.counts or ()):
         if after is None and number is not None and _below(number * each, 2 * least - 1):
             raise MessageError(
@@ -220,7 +257,11 @@ def _check_points(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray)
     points = plan.score_points
     off = int(np.count_nonzero(points[np.searchsorted(points, values)] != values))
     if off:
-        raise MessageError.off_grid(silo, cell.group, off)
+        raise MessageError(
+            f"{off:,} values of silo {silo!r}, group {cell.group!r}, are not scores that the plan's "
+            "score_step leaves.",
+            fix="check the score column of the silo, or the score_step of the plan.",
+        )
     if cell.counts is not None and values[-1] != points[-1]:
         raise MessageError.contradiction(cell.group, "has counts that end below the highest score")
 
@@ -267,7 +308,11 @@ def _check_mean_square(
         "rounding": plan.rounding,
     }
     if mean_square > largest_mean_square(**rounded, ordered=not cell.rank_error):
-        raise MessageError.mean_square_too_large(silo, cell.group)
+        raise MessageError(
+            f"the mean square of silo {silo!r}, group {cell.group!r}, is larger than any scores in the "
+            "plan's score range have.",
+            fix=RESEND,
+        )
     nearest = round_mean_square(mean_square, **rounded)
     if abs(mean_square - nearest) > _SUMMED * mean_square_error(**rounded) + _SUMMED * nearest:
         raise MessageError(
@@ -280,7 +325,10 @@ def _check_mean_square(
 def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
     bins = plan.grid.bins
     if cell.values is not None and cell.levels != bins:
-        raise MessageError.other_bins(silo, cell.group, cell.levels, bins)
+        raise MessageError(
+            f"silo {silo!r} sent {cell.levels:,} bins for group {cell.group!r}, but the plan has {bins:,}.",
+            fix=RESEND,
+        )
     smallest = plan.disclosure.minimum_cell
     if cell.count is not None and cell.count < smallest and smallest > 1:
         raise MessageError.below_minimum(silo, cell.group, smallest)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+from fedparity.documents.document import Document
 from fedparity.documents.fields import FrozenMapping, json_label, typed_label
-from fedparity.documents.files import Path, write_whole
-from fedparity.documents.json_text import canonical_bytes, digest_of
+from fedparity.documents.files import Path
 from fedparity.documents.plan_fields import SCHEMA, Favorable, ReviewUnit
 from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
 from fedparity.documents.plan_rules import default_sketch, settle
@@ -29,7 +29,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan:
+class Plan(Document):
     r"""What is asked of every silo; valid once built.
 
     Build it, or read it from TOML with :meth:`read`. A plan holds nothing secret and nothing
@@ -96,6 +96,8 @@ class Plan:
     >>> Plan.from_toml(plan.to_toml()) == plan
     True
     """
+
+    schema: ClassVar[str] = SCHEMA
 
     title: str
     groups: Sequence[Group]
@@ -186,26 +188,9 @@ class Plan:
         """Return the plan as a TOML text with a comment for each key."""
         return plan_toml(self.to_dict())
 
-    def write(self, path: Path, *, force: bool = False) -> None:
-        """Write the plan to a TOML file, whole or not at all.
-
-        Raises
-        ------
-        OutputError
-            If the file exists and ``force`` is not set, or if it cannot be written.
-        """
-        write_whole(path, self.to_toml().encode("utf-8"), force=force)
-
-    @cached_property
-    def digest(self) -> str:
-        """The SHA-256 of the canonical bytes of all but the signature; comments do not count."""
-        return digest_of(self.unsigned_bytes())
-
-    def unsigned_bytes(self) -> bytes:
-        """Return the canonical bytes of the complete plan without its signature."""
-        document = self.to_dict()
-        del document["signature"]
-        return canonical_bytes(document)
+    def file_bytes(self) -> bytes:
+        """Return what a file of the plan holds: TOML."""
+        return self.to_toml().encode("utf-8")
 
     @cached_property
     def silo_set(self) -> frozenset[str]:
@@ -227,7 +212,10 @@ class Plan:
             If the plan has no ``score_step``.
         """
         if self.score_step is None:
-            raise PlanError.no_points()
+            raise PlanError(
+                "the plan has no score_step, so its scores have no points.",
+                fix="add score_step to the plan if scores lie on a public grid.",
+            )
         points = score_points(self.score_range, self.score_step)
         points.flags.writeable = False
         return points

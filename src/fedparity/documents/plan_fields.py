@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from datetime import date
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from fedparity.documents.fields import LONGEST_NAME, as_group, group_text, is_name
-from fedparity.documents.json_text import LARGEST_INTEGER
+from fedparity.documents.fields import (
+    LONGEST_NAME,
+    as_group,
+    as_number,
+    as_whole,
+    group_text,
+    is_name,
+)
 from fedparity.errors import PlanError
+from fedparity.errors.document_errors import shown
 from fedparity.laws.labels import Group
 from fedparity.sketches.kinds import Kind
 
@@ -23,9 +29,8 @@ __all__ = [
     "SCALARS",
     "SCHEMA",
     "Favorable",
+    "Problem",
     "ReviewUnit",
-    "as_number",
-    "as_whole",
     "group_labels",
     "one_of",
     "positive",
@@ -58,23 +63,11 @@ EXAMPLES = {
 """The keys that every plan has, and a line to copy for each."""
 
 
-def as_number(value: object) -> float | None:
-    """Return a finite number as a float without a negative zero, or None if it is not one."""
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
-        return None
-    return float(value) + 0.0 if math.isfinite(value) else None
+class Problem(NamedTuple):
+    """A mistake, and the keys that lead to it."""
 
-
-def as_whole(value: object, least: int, most: int) -> int | None:
-    """Return a whole number between two bounds as an int, or None if it is not one."""
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
-        value = value.item()
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and least <= value <= most else None  # type: ignore[operator,return-value]
+    path: tuple[str, ...]
+    error: PlanError
 
 
 def positive(key: str, example: float) -> Callable[[object], float]:
@@ -196,11 +189,18 @@ def group_labels(value: object) -> tuple[Group, ...]:
     groups = tuple(_group(item) for item in items)
     widths = {len(group) if isinstance(group, tuple) else 1 for group in groups}
     if len(widths) > 1:
-        raise PlanError.mixed_widths(widths)
+        sizes = ", ".join(map(str, sorted(widths)))
+        raise PlanError(
+            f"all groups must have as many parts as there are group columns, not {sizes}.",
+            fix="write every group as one label, or every group as a list of as many labels.",
+        )
     texts: set[object] = set()
     for text in map(group_text, groups):
         if text in texts:
-            raise PlanError.same_text(text)
+            raise PlanError(
+                f"two groups have the same text, {shown(text)}.",
+                fix="list each group once; labels are compared by their text, so 1 and '1' are one.",
+            )
         texts.add(text)
     return groups
 
@@ -233,7 +233,7 @@ def roster(value: object) -> tuple[str, ...]:
             expected = f"a text of 1 to {LONGEST_NAME} characters that can be seen"
             raise PlanError.wrong("a silo's name", expected, name, fix="name every silo.")
         if name in seen:
-            raise PlanError.silo_twice(name)
+            raise PlanError(f"silo {shown(name)} is listed twice.", fix="list each silo once.")
         seen.add(name)
     return tuple(str(name) for name in names)
 

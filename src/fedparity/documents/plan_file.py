@@ -257,4 +257,9 @@ def _refuse(mistakes: Sequence[Mistake]) -> None:
         place = "" if mistake.line is None else f"line {mistake.line}: "
         raise PlanError(f"{place}{mistake.message}", fix=mistake.fix)
     if mistakes:
-        raise PlanError.listing(mistakes, most=MOST_PROBLEMS)
+        more = " or more" if len(mistakes) >= MOST_PROBLEMS else ""
+        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
+        raise PlanError(
+            f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
+            fix="correct each of them as its line says, then run fedparity plan check.",
+        )

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from fedparity.documents.fields import (
+    KEY_BYTES,
     LONGEST_NAME,
+    SIGNATURE_BYTES,
     FrozenMapping,
+    as_whole,
     decode_base64,
     height_of,
     is_name,
     is_weak,
 )
-from fedparity.documents.plan_fields import EXAMPLES, MOST_POINTS, MOST_VALUES, SCALARS, as_whole
+from fedparity.documents.plan_fields import EXAMPLES, MOST_POINTS, MOST_VALUES, SCALARS, Problem
 from fedparity.documents.privacy_terms import PRIVACY_KEYS, PrivacyTerms, settle_terms
 from fedparity.errors import InputError, PlanError
+from fedparity.errors.base import listed
+from fedparity.errors.document_errors import shown
 from fedparity.privacy.disclosure import Disclosure, default_rounding
 from fedparity.privacy.rounding import decimal, score_points, whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
@@ -26,21 +31,13 @@ from fedparity.sketches.kinds import DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
 __all__ = [
     "MOST_PROBLEMS",
     "Problem",
-    "ScoreMistake",
     "default_sketch",
     "settle",
     "settle_scores",
 ]
 
 
-class ScoreMistake(NamedTuple):
-    """A mistake of keys that are right one by one, and the key to correct."""
-
-    path: tuple[str, ...]
-    error: PlanError
-
-
-def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[ScoreMistake]]:
+def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """Return the defaults that follow from other keys, and all that is at odds.
 
     Parameters
@@ -56,7 +53,7 @@ def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Scor
     """
     bounds, step = settled.get("score_range"), settled.get("score_step")
     if bounds is not None and step is not None and (error := _step_error(bounds, step)):
-        return {}, [ScoreMistake(("score_step",), error)]
+        return {}, [Problem(("score_step",), error)]
     points = _points(settled)
     levels = settled.get("levels", DEFAULT_LEVELS)
     sketch = settled.get("sketch") or default_sketch(points, levels)
@@ -82,35 +79,70 @@ def default_sketch(points: int | None, levels: int) -> Kind:
 def _step_error(bounds: tuple[float, float], step: float) -> PlanError | None:
     steps = whole_steps(bounds, step)
     if steps is None:
-        return PlanError.no_whole_steps(step, bounds)
+        return PlanError(
+            f"score_step = {step} does not divide the score range {list(bounds)} into whole steps.",
+            fix="set score_step to the distance of neighbouring scores, such as 1 or 0.01, or "
+            "correct score_range: scores lie on its lower end plus whole steps.",
+        )
     if steps >= MOST_POINTS:
-        return PlanError.too_many_points(steps + 1, MOST_POINTS)
+        return PlanError(
+            f"score_step leaves {steps + 1:,} scores in the range, more than {MOST_POINTS:,}.",
+            fix="leave score_step out: so fine a grid counts as no grid.",
+        )
     if (np.diff(score_points(bounds, step)) <= 0).any():
-        return PlanError.step_too_small(step)
+        return PlanError(
+            f"score_step = {step} is too small for floats in this range: two scores are one float.",
+            fix="leave score_step out, or rescale the score.",
+        )
     return None
 
 
-def _mistakes(settled: Mapping[str, Any], points: int | None) -> Iterator[ScoreMistake]:
+def _mistakes(settled: Mapping[str, Any], points: int | None) -> Iterator[Problem]:
     sketch, bounds = settled["sketch"], settled.get("score_range")
     if sketch == "counts" and "score_step" not in settled:
-        yield ScoreMistake(("sketch",), PlanError.counts_without_step())
+        yield Problem(
+            ("sketch",),
+            PlanError(
+                'sketch = "counts" needs a score_step: records are counted at each score there can be.',
+                fix='add score_step = 1.0, say, or set sketch to "mean".',
+            ),
+        )
     groups = len(settled.get("groups", ()))
     numbers: int = (points or 0) if sketch == "counts" else settled.get("levels", DEFAULT_LEVELS)
     if groups * numbers > MOST_VALUES:
         key = "score_step" if sketch == "counts" else "levels"
         error = PlanError.too_many_values(groups, numbers, MOST_VALUES)
-        yield ScoreMistake((key,), error)
+        yield Problem((key,), error)
     if bounds is None:
         return
     for threshold in settled.get("thresholds", ()):
         if not bounds[0] < threshold <= bounds[1]:
-            yield ScoreMistake(("thresholds",), PlanError.threshold_outside(threshold, bounds))
+            yield Problem(
+                ("thresholds",),
+                PlanError(
+                    f"the threshold {threshold} must be above the lowest score, {bounds[0]}, and at most "
+                    f"the highest, {bounds[1]}.",
+                    fix="remove it, or correct score_range.",
+                ),
+            )
             break
     rounding, step = settled["disclosure"].rounding, settled.get("score_step")
     if rounding and sketch == "counts":
-        yield ScoreMistake(("disclosure", "rounding"), PlanError.counts_rounded())
+        yield Problem(
+            ("disclosure", "rounding"),
+            PlanError(
+                'sketch = "counts" has no rounding: scores are points of the grid, and counts are exact.',
+                fix="remove rounding, or set it to 0; minimum_cell and records_per_level merge counts.",
+            ),
+        )
     elif rounding and sketch == "quantile" and step and not _on_grid(bounds, step, rounding):
-        yield ScoreMistake(("disclosure", "rounding"), PlanError.rounded_off_grid(rounding, step))
+        yield Problem(
+            ("disclosure", "rounding"),
+            PlanError(
+                f"rounding = {rounding} would move quantiles off the grid of score_step = {step}.",
+                fix="remove rounding, or set it to 0 or to whole steps as a share of the score range.",
+            ),
+        )
 
 
 def _on_grid(bounds: tuple[float, float], step: float, rounding: float) -> bool:
@@ -121,17 +153,8 @@ def _on_grid(bounds: tuple[float, float], step: float, rounding: float) -> bool:
 
 MOST_PROBLEMS = 100
 """More mistakes are not looked for: nobody reads them, and a file may hold millions."""
-_KEY_BYTES = 32
-_SIGNATURE_BYTES = 64
 _MOST_RECORDS = 10**12
 _DISCLOSURE_KEYS = ("minimum_cell", "records_per_level", "rounding")
-
-
-class Problem(NamedTuple):
-    """A mistake, and the keys that lead to it."""
-
-    path: tuple[str, ...]
-    error: PlanError
 
 
 def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
@@ -242,7 +265,7 @@ def _keys(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMapping[st
     settled = _by_silo("keys", table, _public_key, problems)
     owners: dict[int, str] = {}
     for silo, text in settled.items():
-        owner = owners.setdefault(height_of(decode_base64(text, _KEY_BYTES) or b""), silo)
+        owner = owners.setdefault(height_of(decode_base64(text, KEY_BYTES) or b""), silo)
         if owner != silo:
             error = PlanError(
                 f"silos {owner!r} and {silo!r} have the same public key, so that one could sign for "
@@ -275,7 +298,7 @@ def _by_silo(
 
 
 def _public_key(value: object) -> str:
-    key = decode_base64(value, _KEY_BYTES) if isinstance(value, str) else None
+    key = decode_base64(value, KEY_BYTES) if isinstance(value, str) else None
     fix = "copy the key that fedparity keygen printed in the silo."
     if key is None:
         raise PlanError.wrong("a public key", "the base64 text of 32 bytes", value, fix=fix)
@@ -299,10 +322,10 @@ def _signature(table: Mapping[str, Any], problems: list[Problem]) -> FrozenMappi
 
 
 def _signature_value(value: object) -> str:
-    if not isinstance(value, str) or decode_base64(value, _SIGNATURE_BYTES) is None:
+    if not isinstance(value, str) or decode_base64(value, SIGNATURE_BYTES) is None:
         raise PlanError.wrong(
             "a signature",
-            f"the base64 text of {_SIGNATURE_BYTES} bytes",
+            f"the base64 text of {SIGNATURE_BYTES} bytes",
             value,
             fix="sign the plan with fedparity plan sign.",
         )
@@ -323,9 +346,9 @@ def _total(value: object) -> int:
 
 def _scores_at_odds(settled: dict[str, Any]) -> list[Problem]:
     """State the defaults that follow from the scores, or return what is wrong with them."""
-    stated, mistakes = settle_scores(settled)
+    stated, problems = settle_scores(settled)
     settled.update(stated)
-    return [Problem(mistake.path, mistake.error) for mistake in mistakes]
+    return problems
 
 
 def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
@@ -335,7 +358,10 @@ def _at_odds(settled: Mapping[str, Any]) -> list[Problem]:
     for table in ("keys", "totals"):
         for silo in settled.get(table, ()):
             if silos and silo not in silos and len(problems) < MOST_PROBLEMS:
-                error = PlanError.not_in_roster(table, silo, settled["silos"])
+                error = PlanError(
+                    f"[{table}] names silo {shown(silo)}, which is not among the silos of the plan.",
+                    fix=f"correct the name ({listed(settled['silos'])}), or add it to silos.",
+                )
                 problems.append(Problem((table, silo), error))
     return problems
 
@@ -346,7 +372,7 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
     if terms is None:
         return []
     silos = settled.get("silos")
-    settled["privacy"], mistakes = settle_terms(
+    settled["privacy"], problems = settle_terms(
         terms,
         silos=None if silos is None else len(silos),
         groups=len(settled.get("groups", ())),
@@ -354,14 +380,17 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
         score_step=settled.get("score_step"),
         thresholds=settled.get("thresholds", ()),
     )
-    return [Problem(("privacy", mistake.key), mistake.error) for mistake in mistakes]
+    return problems
 
 
 def _unknown(key: object, known: tuple[str, ...]) -> PlanError:
     from difflib import get_close_matches  # noqa: PLC0415 -- only where something is wrong
 
     near = get_close_matches(str(key)[:LONGEST_NAME], known, n=1)
-    return PlanError.unknown_key(str(key), known, near[0] if near else None)
+    hint = f"write {near[0]!r} instead" if near else f"use one of {', '.join(known)}"
+    return PlanError(
+        f"{shown(str(key))} is not a key of a plan here.", fix=f"{hint}, or remove it."
+    )
 
 
 _TABLES: Mapping[str, Callable[[Mapping[str, Any], list[Problem]], Any]] = {

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fedparity.documents.fields import decode_base64, is_name
+from fedparity.documents.fields import KEY_BYTES, decode_base64, is_name
 from fedparity.documents.files import read_bounded
 from fedparity.documents.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import PolicyError
@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 POLICY_SCHEMA = "fedparity/policy/1"
-_KEY_BYTES = 32
 _MOST = 10**12
 
 
@@ -215,7 +214,7 @@ def _is_modes(value: object) -> bool:
 
 
 def _is_key(value: object) -> bool:
-    return isinstance(value, str) and decode_base64(value, _KEY_BYTES) is not None
+    return isinstance(value, str) and decode_base64(value, KEY_BYTES) is not None
 
 
 def _is_patterns(value: object) -> bool:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from fedparity.documents.fields import as_number
 from fedparity.documents.plan_fields import (
     MOST_POINTS,
     MOST_VALUES,
-    as_number,
+    Problem,
     one_of,
     positive,
     whole,
@@ -29,7 +30,6 @@ __all__ = [
     "Dose",
     "PrivacyMode",
     "PrivacyTerms",
-    "TermMistake",
     "settle_terms",
 ]
 
@@ -156,13 +156,6 @@ _FEWEST_SILOS = 3
 """With two, each would find the other's histogram by subtracting its own from the sum."""
 
 
-class TermMistake(NamedTuple):
-    """A mistake of terms that are right one by one, and the key to correct."""
-
-    key: str
-    error: PlanError
-
-
 def settle_terms(
     terms: PrivacyTerms,
     *,
@@ -171,7 +164,7 @@ def settle_terms(
     score_range: tuple[float, float] | None,
     score_step: float | None = None,
     thresholds: Sequence[float] = (),
-) -> tuple[PrivacyTerms, list[TermMistake]]:
+) -> tuple[PrivacyTerms, list[Problem]]:
     """Return the terms with every default stated, and all that is wrong with them.
 
     Parameters
@@ -269,11 +262,11 @@ def _bins(terms: PrivacyTerms, silos: int) -> int:
     return planned_bins(terms.records, terms.epsilon, doses)
 
 
-def _noise_mistakes(terms: PrivacyTerms) -> Iterator[TermMistake]:
+def _noise_mistakes(terms: PrivacyTerms) -> Iterator[Problem]:
     mode = f'[privacy] mode = "{terms.mode}"'
     if terms.noisy and terms.epsilon is None:
-        yield TermMistake(
-            "mode",
+        yield Problem(
+            ("privacy", "mode"),
             PlanError(
                 f"{mode} needs an epsilon.", fix="add epsilon = 1.0, say; smaller protects more."
             ),
@@ -282,38 +275,38 @@ def _noise_mistakes(terms: PrivacyTerms) -> Iterator[TermMistake]:
         if getattr(terms, name) is not None:
             problem = f"{mode} adds no noise, so it has no {name}."
             fix = f'remove {name}, or set mode = "secure+dp".'
-            yield TermMistake(name, PlanError(problem, fix=fix))
+            yield Problem(("privacy", name), PlanError(problem, fix=fix))
     if terms.epsilon is not None and terms.budget is not None and terms.budget < terms.epsilon:
         problem = "the budget is smaller than epsilon, so that no release could be made."
         fix = "set budget to epsilon, or to a multiple of it for several releases."
-        yield TermMistake("budget", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "budget"), PlanError(problem, fix=fix))
 
 
-def _sum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+def _sum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[Problem]:
     mode = f'[privacy] mode = "{terms.mode}"'
     if terms.secure and (silos or 0) < _FEWEST_SILOS:
         problem = f"{mode} needs a roster of {_FEWEST_SILOS} silos or more."
         fix = 'list them: silos = ["aurora", "bayside", "court"].'
-        yield TermMistake("mode", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "mode"), PlanError(problem, fix=fix))
     if terms.secure and (silos or 0) > MOST_SILOS:
         problem = f"{mode} adds up at most {MOST_SILOS:,} silos: every two of them agree on a key."
         fix = "let silos of one owner answer as one, or write several plans."
-        yield TermMistake("mode", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "mode"), PlanError(problem, fix=fix))
     if not terms.secure and terms.threshold is not None:
         problem = f"{mode} opens no sum, so it has no threshold."
-        yield TermMistake("threshold", PlanError(problem, fix="remove threshold."))
+        yield Problem(("privacy", "threshold"), PlanError(problem, fix="remove threshold."))
     if terms.mode != "secure+dp" and terms.dose is not None:
         problem = f"{mode} has no dose: it is for noise inside a secure sum."
         fix = 'remove dose, or set mode = "secure+dp".'
-        yield TermMistake("dose", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "dose"), PlanError(problem, fix=fix))
     if terms.dose != "split" and terms.honest is not None:
         problem = 'honest goes with dose = "split": a full dose needs no other silo.'
-        yield TermMistake(
-            "honest", PlanError(problem, fix='remove honest, or set dose = "split".')
+        yield Problem(
+            ("privacy", "honest"), PlanError(problem, fix='remove honest, or set dose = "split".')
         )
 
 
-def _quorum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMistake]:
+def _quorum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[Problem]:
     """Of t and d: 2t - d silos together with the auditor open another's numbers."""
     if terms.threshold is None or silos is None:
         return
@@ -326,60 +319,68 @@ def _quorum_mistakes(terms: PrivacyTerms, silos: int | None) -> Iterator[TermMis
         if terms.threshold > silos:
             problem = f"the threshold is more than the {silos:,} silos there are."
         fix = f"set threshold to {2 * silos // 3 + 1}, or leave it out."
-        yield TermMistake("threshold", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "threshold"), PlanError(problem, fix=fix))
     elif terms.honest is not None and terms.honest > terms.threshold:
         problem = (
             f"honest = {terms.honest} is more than the threshold, {terms.threshold}: a sum of so "
             "few silos would hold too little noise."
         )
         fix = f"lower honest to {terms.threshold}, or raise the threshold."
-        yield TermMistake("honest", PlanError(problem, fix=fix))
+        yield Problem(("privacy", "honest"), PlanError(problem, fix=fix))
 
 
 def _grid_mistakes(
     terms: PrivacyTerms, groups: int, score_range: tuple[float, float] | None
-) -> Iterator[TermMistake]:
+) -> Iterator[Problem]:
     bins = terms.bins or 0
     if terms.edges is not None:
         if bins != len(terms.edges) + 1:
             problem = (
                 f"{len(terms.edges):,} edges make {len(terms.edges) + 1:,} bins, not {bins:,}."
             )
-            yield TermMistake("bins", PlanError(problem, fix="remove bins: the edges say it."))
+            yield Problem(
+                ("privacy", "bins"), PlanError(problem, fix="remove bins: the edges say it.")
+            )
         if score_range and not score_range[0] < terms.edges[0] <= terms.edges[-1] < score_range[1]:
             problem = "the edges must lie inside the score range, without its ends."
-            yield TermMistake("edges", PlanError(problem, fix="remove the edges outside."))
+            yield Problem(
+                ("privacy", "edges"), PlanError(problem, fix="remove the edges outside.")
+            )
     elif score_range and not _distinct(bins, *score_range):
         problem = f"the score range is too narrow for {bins:,} bins of floats."
-        yield TermMistake("bins", PlanError(problem, fix="lower bins, or rescale the score."))
+        yield Problem(
+            ("privacy", "bins"), PlanError(problem, fix="lower bins, or rescale the score.")
+        )
     if groups * bins > MOST_VALUES:
-        yield TermMistake("bins", PlanError.too_many_values(groups, bins, MOST_VALUES))
+        yield Problem(("privacy", "bins"), PlanError.too_many_values(groups, bins, MOST_VALUES))
 
 
-def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[TermMistake]:
+def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[Problem]:
     """What is wrong with bins of scores that can only be these ``points``."""
     if terms.edges is None:
         if (terms.bins or 0) <= points.size:
             return []
         problem = f"{terms.bins:,} bins are more than the {points.size:,} scores there can be."
         fix = "remove bins: each score is one then, or some of them together."
-        return [TermMistake("bins", PlanError(problem, fix=fix))]
+        return [Problem(("privacy", "bins"), PlanError(problem, fix=fix))]
     cuts = np.searchsorted(points, terms.edges)
     inside = bool((cuts > 0).all() and (cuts < points.size).all())
     if inside and (np.diff(cuts) > 0).all() and not np.isin(terms.edges, points).any():
         return []
     problem = "the edges must lie between scores that there can be, no two in the same gap."
     fix = "move each edge halfway between two neighbouring scores, or leave edges out."
-    return [TermMistake("edges", PlanError(problem, fix=fix))]
+    return [Problem(("privacy", "edges"), PlanError(problem, fix=fix))]
 
 
 def _threshold_mistakes(
     terms: PrivacyTerms, thresholds: Sequence[float], points: FloatArray | None
-) -> Iterator[TermMistake]:
+) -> Iterator[Problem]:
     if terms.edges is None:
         if len(thresholds) >= (terms.bins or 0):
             problem = f"{len(thresholds):,} thresholds need {len(thresholds) + 1:,} bins or more."
-            yield TermMistake("bins", PlanError(problem, fix="raise bins, or leave it out."))
+            yield Problem(
+                ("privacy", "bins"), PlanError(problem, fix="raise bins, or leave it out.")
+            )
         return
     edges, at = np.array(terms.edges), np.array(thresholds)
     if points is not None:
@@ -387,7 +388,9 @@ def _threshold_mistakes(
     missing = [score for score, met in zip(thresholds, np.isin(at, edges), strict=True) if not met]
     if missing:
         problem = f"bins must meet at the plan's thresholds, and no edge is at {missing[0]:g}."
-        yield TermMistake("edges", PlanError(problem, fix="add the thresholds to the edges."))
+        yield Problem(
+            ("privacy", "edges"), PlanError(problem, fix="add the thresholds to the edges.")
+        )
 
 
 def _distinct(bins: int, low: float, high: float) -> bool:

@@ -1,4 +1,4 @@
-"""Ed25519 signatures of messages, and the keys that make them."""
+"""Ed25519 signatures of messages, plans and results, and the keys that make them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from fedparity.documents.fields import decode_base64, encode_base64
+from fedparity.documents.fields import (
+    KEY_BYTES,
+    SIGNATURE_BYTES,
+    decode_base64,
+    encode_base64,
+    is_weak,
+)
 from fedparity.documents.files import Path, refuse_open_to_others
-from fedparity.documents.message import SIGNATURE_BYTES
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import SCHEMA
+from fedparity.documents.result_parts import ResultSignature
 from fedparity.documents.toml_text import key_lines
-from fedparity.errors import KeyFileError, OutputError, PlanError, SignatureError
+from fedparity.errors import KeyFileError, OutputError, PlanError, ResultError, SignatureError
 from fedparity.errors.table_errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -23,9 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Signable",
+    "SiloMessage",
     "check_plan_signature",
+    "check_result_signature",
     "check_signature",
     "generate_key",
+    "keyed_signature",
     "public_text",
     "read_key",
     "sign",
@@ -37,19 +45,26 @@ __all__ = [
     "write_key",
 ]
 
-_KEY_BYTES = 32
 _LARGEST_KEY_FILE = 10_000
 _MOST_OWNERS = 32
 """Other silos' keys that are tried to say whose key a wrong signature fits."""
 
 
 class Signable(Protocol):
-    """A message of a silo: its sketch, or one of the rounds of a secure sum."""
+    """A document that can be signed: a plan, a message or a result."""
 
     @property
     def schema(self) -> str:
         """Its schema, which is signed with it."""
         ...  # pragma: no cover
+
+    def unsigned_bytes(self) -> bytes:
+        """Return its canonical bytes without the signature."""
+        ...  # pragma: no cover
+
+
+class SiloMessage(Signable, Protocol):
+    """A message of a silo: its sketch, or one of the rounds of a secure sum."""
 
     @property
     def silo(self) -> str:
@@ -61,12 +76,8 @@ class Signable(Protocol):
         """The base64 of 64 bytes, or None."""
         ...  # pragma: no cover
 
-    def unsigned_bytes(self) -> bytes:
-        """Return its canonical bytes without the signature."""
-        ...  # pragma: no cover
 
-
-Message = TypeVar("Message", bound=Signable)
+Message = TypeVar("Message", bound=SiloMessage)
 
 
 def generate_key() -> Ed25519PrivateKey:
@@ -173,22 +184,30 @@ def read_key(
     return key
 
 
-def signed_bytes(sketch: Signable) -> bytes:
+def signed_bytes(document: Signable) -> bytes:
     r"""Return what is signed: the schema, ``\n``, and the canonical bytes, unsigned.
 
-    It starts with the schema, so that no other document's signature fits a message.
+    It starts with the schema, so that no signature of one kind of document fits another.
     """
-    return f"{sketch.schema}\n".encode() + sketch.unsigned_bytes()
+    return f"{document.schema}\n".encode() + document.unsigned_bytes()
+
+
+def _signature_of(document: Signable, key: Ed25519PrivateKey) -> str:
+    return encode_base64(key.sign(signed_bytes(document)))
+
+
+def keyed_signature(document: Signable, key: Ed25519PrivateKey) -> dict[str, str]:
+    """Return a signature with the public key that it fits, as plans and results hold it."""
+    return {"key": public_text(key), "value": _signature_of(document, key)}
 
 
 def sign(sketch: Message, key: Ed25519PrivateKey) -> Message:
     """Return the message with the signature of this key."""
-    signature = encode_base64(key.sign(signed_bytes(sketch)))
-    signed: Message = replace(sketch, signature=signature)  # type: ignore[type-var]
+    signed: Message = replace(sketch, signature=_signature_of(sketch, key))  # type: ignore[type-var]
     return signed
 
 
-def verify(sketch: Signable, public: str) -> None:
+def verify(sketch: SiloMessage, public: str) -> None:
     """Raise unless the message is signed with the private key of ``public``.
 
     Raises
@@ -204,7 +223,7 @@ def verify(sketch: Signable, public: str) -> None:
         raise SignatureError.mismatch(sketch.silo)
 
 
-def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
+def check_signature(sketch: SiloMessage, keys: Mapping[str, str]) -> None:
     """Raise unless the message is signed with its silo's key among ``keys``.
 
     Raises
@@ -214,7 +233,10 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
         or the signature does not fit.
     """
     if sketch.silo not in keys:
-        raise SignatureError.no_key(sketch.silo)
+        raise SignatureError(
+            f"the plan has keys, but none for silo {sketch.silo!r}.",
+            fix="add the silo's public key to [keys], and send the new plan to all silos.",
+        )
     if sketch.signature is None:
         raise SignatureError.unsigned(sketch.silo)
     data = signed_bytes(sketch)
@@ -222,7 +244,10 @@ def check_signature(sketch: Signable, keys: Mapping[str, str]) -> None:
         return
     for owner, public in islice(keys.items(), _MOST_OWNERS):
         if signature_fits(sketch.signature, data, public):
-            raise SignatureError.other_key(sketch.silo, owner)
+            raise SignatureError(
+                f"the message of silo {sketch.silo!r} is signed with the key of silo {owner!r}.",
+                fix="check which silo sent the file, and the two keys in the plan.",
+            )
     raise SignatureError.mismatch(sketch.silo)
 
 
@@ -242,9 +267,12 @@ def signature_fits(signature: str, data: bytes, public: str) -> bool:
             Ed25519PublicKey,
         )
 
-    key, mark = decode_base64(public, _KEY_BYTES), decode_base64(signature, SIGNATURE_BYTES)
+    key, mark = decode_base64(public, KEY_BYTES), decode_base64(signature, SIGNATURE_BYTES)
     if key is None or mark is None:
-        raise SignatureError.not_a_key()
+        raise SignatureError(
+            "a public key must be the base64 text of 32 bytes.",
+            fix="copy the key that fedparity keygen printed.",
+        )
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(mark, data)
     except (InvalidSignature, ValueError):
@@ -263,8 +291,7 @@ def _cryptography() -> Iterator[None]:
 
 def sign_plan(plan: Plan, key: Ed25519PrivateKey) -> Plan:
     """Return the plan with the signature of this key; it covers the roster and the silos' keys."""
-    value = encode_base64(key.sign(_signed_bytes(plan)))
-    return replace(plan, signature={"key": public_text(key), "value": value})
+    return replace(plan, signature=keyed_signature(plan, key))
 
 
 def check_plan_signature(plan: Plan) -> None:
@@ -279,12 +306,39 @@ def check_plan_signature(plan: Plan) -> None:
     """
     signature = plan.signature
     if signature is not None and not signature_fits(
-        signature["value"], _signed_bytes(plan), signature["key"]
+        signature["value"], signed_bytes(plan), signature["key"]
     ):
         raise PlanError(
             "the signature does not fit the plan: it was changed after it was signed.",
             fix="ask the auditor for the plan as it was signed, or to run fedparity plan sign again.",
         )
+
+
+def check_result_signature(result: Signable, signature: ResultSignature) -> None:
+    """Raise unless the signature fits the result, under a key of which there is one owner.
+
+    That it fits says that the owner of the key vouches for the result. Whose key it is, it does not
+    say.
+
+    Raises
+    ------
+    ResultError
+        If it does not fit.
+    MissingExtraError
+        If the package ``cryptography`` is not installed: what cannot be checked is not believed.
+    """
+    fix = (
+        "ask the auditor for the result as it was written, and for the public key by another "
+        "channel."
+    )
+    if not signature_fits(signature.value, signed_bytes(result), signature.key):
+        raise ResultError(
+            f"the signature of the result does not fit the key {signature.key[:60]} that it names: "
+            "the result was changed after it was signed.",
+            fix=fix,
+        )
+    if is_weak(decode_base64(signature.key, KEY_BYTES) or b""):
+        raise ResultError("the result is signed with a key under which anybody can sign.", fix=fix)
 
 
 def signed_text(text: str, plan: Plan) -> str:
@@ -300,8 +354,3 @@ def signed_text(text: str, plan: Plan) -> str:
     signature = plan.signature or {}
     table = "\n".join(f'{name} = "{value}"' for name, value in signature.items())
     return f"{kept}\n\n[signature]                    # the auditor's, of all the rest\n{table}\n"
-
-
-def _signed_bytes(plan: Plan) -> bytes:
-    """Start with the schema, so that no other document's signature fits a plan."""
-    return f"{SCHEMA}\n".encode() + plan.unsigned_bytes()

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
-from fedparity.functionals.group_laws import encode
 from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
+from fedparity.laws.label_codes import check_aligned, encode_labels
 from fedparity.laws.labels import Group
 
 __all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]
@@ -123,6 +123,7 @@ def allocate(
     values = as_scores(scores)
     check_magnitude(values, "scores")
     labels, codes = _groups(groups, values.size)
+    check_aligned({"scores": scores, "groups": groups})
     baseline = random.integers(0, silos, values.size)
     if regime == "random":
         return Allocation(_frozen(baseline), silos, values)
@@ -204,7 +205,7 @@ def _mean_ranks(values: npt.NDArray[Any]) -> FloatArray:
 def _groups(groups: object, size: int) -> tuple[tuple[Group, ...], IntArray]:
     if groups is None:
         return (None,), np.zeros(size, dtype=np.int64)
-    labels, codes = encode(groups)
+    labels, codes = encode_labels(groups)
     if codes.size != size:
         raise ScoreError.lengths_differ("groups", codes.size, "scores", size)
     return labels, codes

@@ -11,16 +11,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.audit import Progress, audit
-from fedparity.auditing.result import AuditResult
+from fedparity.auditing.audit import audit
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.result import AuditResult
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, check_magnitude
+from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import StepName, mode_of
 from fedparity.modes.secure.rounds import LocalSilos
@@ -125,7 +126,7 @@ def simulate(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: Progress | None = None,
+    progress: LabeledProgress | None = None,
 ) -> AuditResult:
     """Audit one table that has a column of silos, as if each were on its own.
 
@@ -222,7 +223,7 @@ def audit_pooled(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: Progress | None = None,
+    progress: LabeledProgress | None = None,
 ) -> AuditResult:
     """Sketch every silo of a table and audit the messages.
 
@@ -260,7 +261,7 @@ def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[Aud
 class _PooledSilos(LocalSilos):
     """The silos of a table, which answer whatever the plan's mode asks of them."""
 
-    def __init__(self, table: PooledTable, plan: Plan, progress: Progress | None) -> None:
+    def __init__(self, table: PooledTable, plan: Plan, progress: LabeledProgress | None) -> None:
         super().__init__(plan, [str(silo) for silo in table.silos], self._vector_of)
         self._table, self._progress = table, progress
         self._places = {str(silo): place for place, silo in enumerate(table.silos)}

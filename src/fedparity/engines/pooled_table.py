@@ -1,4 +1,4 @@
-"""One table with the records of all silos, dealt to the silos they are of."""
+"""One table with the records of all silos, split by silo."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
+from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults
-from fedparity.tables.columns import Block, BoolArray, Column, Labels, Numbers
+from fedparity.tables.columns import Block, Column, Numbers
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
@@ -23,29 +24,29 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PooledTable",
-    "picked",
+    "filtered",
     "read_pooled",
 ]
 
 
-def picked(block: Block, keep: BoolArray) -> Block:
+def filtered(block: Block, keep: BoolArray) -> Block:
     """Return the rows of a block that are kept; nothing is read yet.
 
     Examples
     --------
     >>> from fedparity.tables.column_types import NumpyColumn
     >>> block = Block(3, {"z": NumpyColumn(np.array([0.1, 0.2, 0.3]))})
-    >>> picked(block, np.array([True, False, True])).columns["z"].numbers("z").values
+    >>> filtered(block, np.array([True, False, True])).columns["z"].numbers("z").values
     array([0.1, 0.3])
     """
     if keep.all():
         return block
-    columns = {name: _Picked(column, keep) for name, column in block.columns.items()}
+    columns = {name: _FilteredColumn(column, keep) for name, column in block.columns.items()}
     return Block(int(np.count_nonzero(keep)), columns)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Picked:
+class _FilteredColumn:
     """Some rows of a column."""
 
     column: Column
@@ -54,11 +55,11 @@ class _Picked:
     def __len__(self) -> int:
         return int(np.count_nonzero(self.keep))
 
-    def rows(self, start: int, stop: int) -> _Picked:
+    def rows(self, start: int, stop: int) -> _FilteredColumn:
         """Return the rows from ``start`` to before ``stop`` of those that are kept."""
         keep = np.zeros_like(self.keep)
         keep[np.flatnonzero(self.keep)[start:stop]] = True
-        return _Picked(self.column, keep)
+        return _FilteredColumn(self.column, keep)
 
     def numbers(self, name: str) -> Numbers:
         """Return the numbers of the rows."""
@@ -75,7 +76,7 @@ class _Picked:
     def labels(self, name: str) -> Labels:
         """Return the labels of the rows."""
         every = self.column.labels(name)
-        return Labels(every.codes[self.keep], every.texts)
+        return Labels(every.codes[self.keep], every.distinct)
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series."""
@@ -86,7 +87,7 @@ class _Picked:
 class PooledTable:
     """The records of all silos in memory: those of one silo lie side by side.
 
-    Build it with :meth:`of`. Scores are finite, and weights, where there are any, positive.
+    Build it with :meth:`from_records`. Scores are finite, and weights, where there are any, positive.
     """
 
     groups: tuple[Group, ...]
@@ -102,7 +103,7 @@ class PooledTable:
     """Rows of each silo without a score, which were left out."""
 
     @classmethod
-    def of(
+    def from_records(
         cls,
         *,
         groups: Sequence[Group],
@@ -269,7 +270,7 @@ class _Reading:
         """Read the records of a block."""
         self.rows += block.length
         if self.where is not None:
-            block = picked(block, self.where.keep(block.columns))
+            block = filtered(block, self.where.keep(block.columns))
         self.kept += block.length
         if not block.length:
             return
@@ -277,7 +278,7 @@ class _Reading:
         if self.missing == "drop":
             gone = self._without_score(block)
             self.dropped.append(silos[gone])
-            block, silos = picked(block, ~gone), silos[~gone]
+            block, silos = filtered(block, ~gone), silos[~gone]
         batch = self.records.batch(block)
         if batch.faults is not None:
             self.faults.add(batch.faults)
@@ -310,7 +311,7 @@ class _Reading:
         _count_not_finite(scores, weights, self.faults)
         if scores.size or not self.kept or self.faults != Faults():
             self.records.accept(self.faults)
-        table = PooledTable.of(
+        table = PooledTable.from_records(
             groups=self.records.groups,
             codes=_joined([batch.codes for batch in self.batches]),
             silos=self.silos.groups,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 
 from fedparity.errors.base import InputError, listed
 
@@ -133,97 +133,8 @@ class PlanError(DocumentError):
         return cls(f"{key} must be {expected}, not {shown(value)}.", fix=fix)
 
     @classmethod
-    def unknown_key(cls, key: str, known: Iterable[str], near: str | None) -> PlanError:
-        hint = f"write {near!r} instead" if near else f"use one of {', '.join(known)}"
-        return cls(f"{shown(key)} is not a key of a plan here.", fix=f"{hint}, or remove it.")
-
-    @classmethod
     def missing_key(cls, key: str, example: str) -> PlanError:
         return cls(f"the plan has no {key}.", fix=f"add a line such as {example}.")
-
-    @classmethod
-    def same_text(cls, text: object) -> PlanError:
-        return cls(
-            f"two groups have the same text, {shown(text)}.",
-            fix="list each group once; labels are compared by their text, so 1 and '1' are one.",
-        )
-
-    @classmethod
-    def mixed_widths(cls, widths: Collection[int]) -> PlanError:
-        sizes = ", ".join(str(width) for width in sorted(widths))
-        return cls(
-            f"all groups must have as many parts as there are group columns, not {sizes}.",
-            fix="write every group as one label, or every group as a list of as many labels.",
-        )
-
-    @classmethod
-    def no_points(cls) -> PlanError:
-        return cls(
-            "the plan has no score_step, so its scores have no points.",
-            fix="add score_step to the plan if scores lie on a public grid.",
-        )
-
-    @classmethod
-    def no_whole_steps(cls, step: float, bounds: tuple[float, float]) -> PlanError:
-        return cls(
-            f"score_step = {step} does not divide the score range {list(bounds)} into whole steps.",
-            fix="set score_step to the distance of neighbouring scores, such as 1 or 0.01, or "
-            "correct score_range: scores lie on its lower end plus whole steps.",
-        )
-
-    @classmethod
-    def too_many_points(cls, points: int, most: int) -> PlanError:
-        return cls(
-            f"score_step leaves {points:,} scores in the range, more than {most:,}.",
-            fix="leave score_step out: so fine a grid counts as no grid.",
-        )
-
-    @classmethod
-    def step_too_small(cls, step: float) -> PlanError:
-        return cls(
-            f"score_step = {step} is too small for floats in this range: two scores are one float.",
-            fix="leave score_step out, or rescale the score.",
-        )
-
-    @classmethod
-    def counts_without_step(cls) -> PlanError:
-        return cls(
-            'sketch = "counts" needs a score_step: records are counted at each score there can be.',
-            fix='add score_step = 1.0, say, or set sketch to "mean".',
-        )
-
-    @classmethod
-    def counts_rounded(cls) -> PlanError:
-        return cls(
-            'sketch = "counts" has no rounding: scores are points of the grid, and counts are exact.',
-            fix="remove rounding, or set it to 0; minimum_cell and records_per_level merge counts.",
-        )
-
-    @classmethod
-    def rounded_off_grid(cls, rounding: float, step: float) -> PlanError:
-        return cls(
-            f"rounding = {rounding} would move quantiles off the grid of score_step = {step}.",
-            fix="remove rounding, or set it to 0 or to whole steps as a share of the score range.",
-        )
-
-    @classmethod
-    def threshold_outside(cls, threshold: float, bounds: tuple[float, float]) -> PlanError:
-        return cls(
-            f"the threshold {threshold} must be above the lowest score, {bounds[0]}, and at most "
-            f"the highest, {bounds[1]}.",
-            fix="remove it, or correct score_range.",
-        )
-
-    @classmethod
-    def silo_twice(cls, silo: str) -> PlanError:
-        return cls(f"silo {shown(silo)} is listed twice.", fix="list each silo once.")
-
-    @classmethod
-    def not_in_roster(cls, table: str, silo: str, silos: Collection[str]) -> PlanError:
-        return cls(
-            f"[{table}] names silo {shown(silo)}, which is not among the silos of the plan.",
-            fix=f"correct the name ({listed(silos)}), or add it to silos.",
-        )
 
     @classmethod
     def too_many_values(cls, groups: int, levels: int, most: int) -> PlanError:
@@ -238,15 +149,6 @@ class PlanError(DocumentError):
         return cls(
             "the plan has no [privacy] table, so silos count no histograms.",
             fix='add [privacy] with mode = "dp", say.',
-        )
-
-    @classmethod
-    def listing(cls, mistakes: Sequence[object], *, most: int) -> PlanError:
-        more = " or more" if len(mistakes) >= most else ""
-        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
-        return cls(
-            f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
-            fix="correct each of them as its line says, then run fedparity plan check.",
         )
 
 
@@ -280,13 +182,6 @@ class OutputError(InputError):
         return cls(
             f"{name} cannot be written: {reason}.",
             fix="check that the folder exists and that this account may write to it.",
-        )
-
-    @classmethod
-    def unknown_report(cls, name: str, endings: Iterable[str]) -> OutputError:
-        return cls(
-            f"the format of the report {name} is not known by its ending.",
-            fix=f"choose a name that ends in {', '.join(endings)}.",
         )
 
 
@@ -337,10 +232,6 @@ class MessageError(DocumentError):
         )
 
     @classmethod
-    def group_twice(cls, group: object) -> MessageError:
-        return cls(f"group {shown(group)} has two cells.", fix=RESEND)
-
-    @classmethod
     def wrong_length(cls, group: object, values: int, levels: int) -> MessageError:
         return cls(
             f"the cell of group {shown(group)} says {levels:,} levels and holds {values:,} values.",
@@ -350,12 +241,6 @@ class MessageError(DocumentError):
     @classmethod
     def not_finite(cls, group: object) -> MessageError:
         return cls(f"a value of group {shown(group)} is not a finite number.", fix=RESEND)
-
-    @classmethod
-    def decreasing(cls, group: object, position: int) -> MessageError:
-        return cls(
-            f"the values of group {shown(group)} decrease after level {position}.", fix=RESEND
-        )
 
     @classmethod
     def contradiction(cls, group: object, what: str) -> MessageError:
@@ -369,104 +254,10 @@ class MessageError(DocumentError):
         )
 
     @classmethod
-    def other_kind(cls, silo: str, found: str, expected: str) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent {found} sketches, but the plan asks for {expected}.", fix=RESEND
-        )
-
-    @classmethod
-    def other_groups(
-        cls, silo: str, found: Collection[object], expected: Collection[object]
-    ) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent the groups {listed(found)}, but the plan has {listed(expected)}, "
-            "in this order.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def too_many_levels(cls, silo: str, group: object, levels: int, most: int) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent {levels:,} levels for group {group!r}, "
-            f"but the plan allows {most:,}.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def outside_range(cls, silo: str, group: object, outside: int) -> MessageError:
-        return cls(
-            f"{outside:,} values of silo {silo!r}, group {group!r}, lie outside the plan's "
-            "score range.",
-            fix="check the score column of the silo, or the score_range of the plan.",
-        )
-
-    @classmethod
-    def off_grid(cls, silo: str, group: object, off: int) -> MessageError:
-        return cls(
-            f"{off:,} values of silo {silo!r}, group {group!r}, are not scores that the plan's "
-            "score_step leaves.",
-            fix="check the score column of the silo, or the score_step of the plan.",
-        )
-
-    @classmethod
-    def other_thresholds(cls, silo: str, group: object, found: int, expected: int) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent counts at {found:,} thresholds for group {group!r}, but the plan "
-            f"has {expected:,}.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def mean_square_too_large(cls, silo: str, group: object) -> MessageError:
-        return cls(
-            f"the mean square of silo {silo!r}, group {group!r}, is larger than any scores in the "
-            "plan's score range have.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def other_bins(cls, silo: str, group: object, bins: int, expected: int) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent {bins:,} bins for group {group!r}, but the plan has {expected:,}.",
-            fix=RESEND,
-        )
-
-    @classmethod
     def below_minimum(cls, silo: str, group: object, minimum: int) -> MessageError:
         return cls(
             f"silo {silo!r} sent group {group!r} with a count below minimum_cell = {minimum}, "
             "which must be withheld.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def small_run(cls, silo: str, group: object, minimum: int) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent counts of fewer than {minimum} records for group {group!r}, which "
-            "must be merged with their neighbours.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def tells_dropped(cls, silo: str) -> MessageError:
-        return cls(
-            f"silo {silo!r} says how many rows it left out, an exact number that the plan's "
-            "privacy mode keeps in the building.",
-            fix=RESEND,
-        )
-
-    @classmethod
-    def sketch_in_secure_mode(cls, silo: str) -> MessageError:
-        return cls(
-            f"silo {silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
-            fix="leave the file out, and collect the messages of fedparity secure.",
-        )
-
-    @classmethod
-    def shows_empty(cls, silo: str, group: object, minimum: int) -> MessageError:
-        return cls(
-            f"silo {silo!r} says that it has no record of group {group!r}, but under "
-            f"minimum_cell = {minimum} that must look like any small cell.",
             fix=RESEND,
         )
 
@@ -522,16 +313,6 @@ class MessageError(DocumentError):
             fix="update fedparity in the silo.",
         )
 
-    @classmethod
-    def other_guarantee(
-        cls, silo: str, name: str, found: object, expected: object
-    ) -> MessageError:
-        return cls(
-            f"silo {silo!r} applied {name} = {shown(found)}, but the plan asks for "
-            f"{shown(expected)}.",
-            fix=RESEND,
-        )
-
 
 class SignatureError(MessageError):
     """A message that is not signed as its plan asks."""
@@ -548,32 +329,11 @@ class SignatureError(MessageError):
         )
 
     @classmethod
-    def no_key(cls, silo: str) -> SignatureError:
-        return cls(
-            f"the plan has keys, but none for silo {silo!r}.",
-            fix="add the silo's public key to [keys], and send the new plan to all silos.",
-        )
-
-    @classmethod
-    def other_key(cls, silo: str, owner: str) -> SignatureError:
-        return cls(
-            f"the message of silo {silo!r} is signed with the key of silo {owner!r}.",
-            fix="check which silo sent the file, and the two keys in the plan.",
-        )
-
-    @classmethod
     def mismatch(cls, silo: str) -> SignatureError:
         return cls(
             f"the signature of silo {silo!r} does not fit the message and the plan's key: the "
             "message was changed after it was signed, or signed with another key.",
             fix="check the silo's public key by another channel; then " + RESEND,
-        )
-
-    @classmethod
-    def not_a_key(cls) -> SignatureError:
-        return cls(
-            "a public key must be the base64 text of 32 bytes.",
-            fix="copy the key that fedparity keygen printed.",
         )
 
 
@@ -601,20 +361,6 @@ class ResultError(DocumentError):
         return cls(
             f"{where} of the result {' and '.join(filter(None, (wrong, lacks)))}.",
             fix="pass the file as fedparity wrote it, read by the version that wrote it or a later.",
-        )
-
-    @classmethod
-    def disagrees(cls, where: str, expected: str) -> ResultError:
-        return cls(
-            f"{where} of the result must be {expected}; the file was changed.",
-            fix="pass the file as fedparity wrote it.",
-        )
-
-    @classmethod
-    def without_sketches(cls) -> ResultError:
-        return cls(
-            "this result was read from a file, which does not hold the sketches.",
-            fix="run the audit again from the messages, and ask its result.",
         )
 
     @classmethod

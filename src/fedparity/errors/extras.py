@@ -1,4 +1,4 @@
-"""Optional packages of reports: checked before work starts, named where they are missing."""
+"""Optional packages: imported where they are used, and named in an error where they are missing."""
 
 from __future__ import annotations
 

@@ -65,14 +65,6 @@ class ScoreError(InputError):
         )
 
     @classmethod
-    def off_grid(cls, count: int, total: int) -> ScoreError:
-        return cls(
-            f"scores must be points of the plan's grid, but {count} of {total} are not.",
-            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
-            "another score_step, or without one.",
-        )
-
-    @classmethod
     def some_off_grid(cls) -> ScoreError:
         return cls(
             "scores must be points of the plan's grid, but some are not; under the plan's privacy "
@@ -122,42 +114,14 @@ class MassError(InputError):
 class MagnitudeError(InputError):
     """A p-th power that a float64 cannot hold."""
 
-    @classmethod
-    def overflow(cls, what: str) -> MagnitudeError:
-        return cls(
-            f"{what} is too large for a 64-bit float.",
-            fix="rescale the scores (for example to [0, 1]) before measuring.",
-        )
-
 
 class OptionError(InputError):
     """An order, a number of levels, a trim or a name out of its range."""
 
     @classmethod
-    def levels(cls, levels: object) -> OptionError:
-        return cls(
-            f"levels must be a whole number of at least 1, not {levels!r}.",
-            fix="pass levels=100, or any k >= 1.",
-        )
-
-    @classmethod
-    def trim(cls, trim: object) -> OptionError:
-        return cls(
-            f"trim must be at least 0 and below 0.5, not {trim!r}.",
-            fix="pass trim=0 for the whole law, or for example trim=0.01.",
-        )
-
-    @classmethod
     def unknown(cls, name: str, value: object, known: Iterable[str]) -> OptionError:
         names = ", ".join(repr(choice) for choice in known)
         return cls(f"{name} must be one of {names}, not {value!r}.", fix=f"pass one of {names}.")
-
-    @classmethod
-    def quantile_level(cls) -> OptionError:
-        return cls(
-            "quantile levels must be above 0 and at most 1.",
-            fix="pass levels in (0, 1]; the lowest atom is law.atoms[0].",
-        )
 
 
 class GroupError(InputError):
@@ -190,34 +154,6 @@ class GroupMismatchError(GroupError):
 class CellError(InputError):
     """A cell (one silo, one group) that is not a valid sketch."""
 
-    @classmethod
-    def bad_count(cls, count: object) -> CellError:
-        return cls(
-            f"a cell's count must be a positive number of at most 10^12, not {count!r}.",
-            fix="leave the cell out when the silo has no record of the group.",
-        )
-
-    @classmethod
-    def bad_rank_error(cls, rank_error: object) -> CellError:
-        return cls(
-            f"a cell's rank error must lie in [0, 1), not {rank_error!r}.",
-            fix="pass 0 when the values are exact.",
-        )
-
-    @classmethod
-    def bad_value_error(cls) -> CellError:
-        return cls(
-            "how far a cell's values may be off must be finite numbers of at least 0.",
-            fix="pass half of the step to which the silo rounds, or 0 if it does not.",
-        )
-
-    @classmethod
-    def decreasing(cls, position: int) -> CellError:
-        return cls(
-            f"a cell's values must not decrease, but they do after level {position}.",
-            fix="send the values in the order of their levels, from the lowest to the highest.",
-        )
-
 
 class FederationError(InputError):
     """Cells that do not fit together."""
@@ -230,27 +166,12 @@ class FederationError(InputError):
 class RecordsError(InputError):
     """Records that cannot be read as often as an exact sketch needs."""
 
-    @classmethod
-    def changed(cls) -> RecordsError:
-        return cls(
-            "the records changed while they were read: two passes over them do not agree.",
-            fix="sketch a copy or a snapshot of the table that nobody writes to.",
-        )
-
 
 _MOST_LABELS = 5
 
 
 class LabelError(GroupError):
     """Labels of groups that do not fit the groups of the plan."""
-
-    @classmethod
-    def missing(cls, columns: Collection[str], count: int) -> LabelError:
-        return cls(
-            f"{count:,} records have no label in {listed(columns)}.",
-            fix="add the group 'unknown' to the plan, or map the missing label to a group with "
-            '--map "=LABEL" (mapping={"": LABEL}).',
-        )
 
     @classmethod
     def unlisted(
@@ -277,54 +198,11 @@ class LabelError(GroupError):
         )
 
     @classmethod
-    def too_many_groups(cls, columns: Collection[str], most: int) -> LabelError:
-        return cls(
-            f"{listed(columns)} holds more than {most:,} different labels.",
-            fix="name the column of the groups, not one that differs in every record.",
-        )
-
-    @classmethod
     def not_a_label(cls, column: str, kind: object) -> LabelError:
         return cls(
             f"labels in column {shortened(column)!r} must be text, numbers, booleans or "
             f"categories, but their type is {kind}.",
             fix="convert the column to text, one label per record.",
-        )
-
-    @classmethod
-    def same_text(cls, first: object, second: object) -> LabelError:
-        return cls(
-            f"the groups {first!r} and {second!r} have the same text, by which labels are compared.",
-            fix="list each group once.",
-        )
-
-    @classmethod
-    def no_text(cls, group: object) -> LabelError:
-        return cls(
-            f"the group {group!r} has no text to compare labels with.",
-            fix="name the group of records without a label 'unknown' or 'missing'.",
-        )
-
-    @classmethod
-    def parts_differ(cls, group: object, columns: Collection[str]) -> LabelError:
-        return cls(
-            f"the group {group!r} does not have one part for each of the {len(columns)} group "
-            f"columns, {listed(columns)}.",
-            fix="name as many group columns as the plan's groups have parts, in the same order.",
-        )
-
-    @classmethod
-    def other_not_listed(cls, other: object, known: Collection[str]) -> LabelError:
-        return cls(
-            f"the group {other!r}, named to take all other labels, is not among {listed(known)}.",
-            fix="name one of the plan's groups, or add it to the plan.",
-        )
-
-    @classmethod
-    def other_without_groups(cls, other: object) -> LabelError:
-        return cls(
-            f"the group {other!r} cannot take all other labels where no group is listed.",
-            fix="list the groups in a plan, or leave --other out.",
         )
 
     @classmethod

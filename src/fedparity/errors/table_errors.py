@@ -32,21 +32,6 @@ class MissingExtraError(FedparityError):
         )
 
     @classmethod
-    def without_java(cls) -> MissingExtraError:
-        return cls(
-            "Spark needs Java 17 or later, which it cannot start.",
-            fix="install a Java runtime (apt install openjdk-17-jre-headless), and let JAVA_HOME "
-            "name its folder.",
-        )
-
-    @classmethod
-    def without_connect(cls) -> MissingExtraError:
-        return cls(
-            "an address that starts with sc:// needs Spark Connect, parts of which are not installed.",
-            fix="pip install 'pyspark[connect]'",
-        )
-
-    @classmethod
     def without_pango(cls) -> MissingExtraError:
         return cls(
             "a PDF report needs Pango, a library of the system, which WeasyPrint cannot load.",
@@ -70,27 +55,6 @@ class TableError(InputError):
         )
 
     @classmethod
-    def nothing_in(cls, place: object, known: Iterable[str]) -> TableError:
-        return cls(
-            f"{str(place)!r} holds no file that can be read.",
-            fix=f"give files that end in {', '.join(known)}.",
-        )
-
-    @classmethod
-    def unknown_format(cls, path: object, known: Iterable[str]) -> TableError:
-        return cls(
-            f"the format of {str(path)!r} is not known by its ending.",
-            fix=f"give a file that ends in {', '.join(known)}.",
-        )
-
-    @classmethod
-    def mixed_formats(cls, place: object, formats: Collection[str]) -> TableError:
-        return cls(
-            f"{str(place)!r} holds files of several formats: {listed(formats)}.",
-            fix="name the files of one format, for example with a pattern such as 'data/*.parquet'.",
-        )
-
-    @classmethod
     def unreadable(cls, path: object, reason: str) -> TableError:
         return cls(f"{str(path)!r} cannot be opened: {reason}.", fix="check its permissions.")
 
@@ -103,13 +67,6 @@ class TableError(InputError):
         )
 
     # -- what it looks like
-
-    @classmethod
-    def corrupt(cls, path: object, format_name: str) -> TableError:
-        return cls(
-            f"{str(path)!r} is not a whole {format_name} file: it is truncated or damaged.",
-            fix="copy or export the file again, and compare its size with the original.",
-        )
 
     @classmethod
     def malformed(cls, path: object, columns: int) -> TableError:
@@ -157,12 +114,6 @@ class TableError(InputError):
         )
 
     @classmethod
-    def endless(cls, what: str) -> TableError:
-        return cls(
-            f"{what} is a stream, which has no end.", fix="write it to a table, and give that."
-        )
-
-    @classmethod
     def failed(cls, what: str) -> TableError:
         return cls(f"{what} could not be read.", fix="collect it to a table first, and pass that.")
 
@@ -184,13 +135,6 @@ class TableError(InputError):
         )
 
     @classmethod
-    def duplicate_column(cls, name: str, what: str) -> TableError:
-        return cls(
-            f"{what} has more than one column {shortened(name)!r}.",
-            fix="give every column a name of its own.",
-        )
-
-    @classmethod
     def column_needed(cls, role: str, columns: Sequence[str]) -> TableError:
         return cls(
             f"no {role} column was named; the table has {_columns(columns)}.",
@@ -205,21 +149,6 @@ class TableError(InputError):
         )
 
     @classmethod
-    def lengths_differ(cls, name: str, length: int, other: str, other_length: int) -> TableError:
-        return cls(
-            f"columns must have one entry per record, but {shortened(name)!r} has {length:,} and "
-            f"{shortened(other)!r} has {other_length:,}.",
-            fix="take all columns from the same rows of the same table.",
-        )
-
-    @classmethod
-    def not_a_column(cls, name: str, kind: str) -> TableError:
-        return cls(
-            f"column {shortened(name)!r} must be one-dimensional, but it is {kind}.",
-            fix="pass one entry per record.",
-        )
-
-    @classmethod
     def unparsable(cls, name: str, count: int, path: object) -> TableError:
         return cls(
             f"column {shortened(name)!r} of {str(path)!r} must hold numbers, but at least "
@@ -229,28 +158,6 @@ class TableError(InputError):
         )
 
     # -- its records
-
-    @classmethod
-    def missing_scores(cls, name: str, count: int) -> TableError:
-        return cls(
-            f"column {shortened(name)!r} lacks a score in {count:,} rows.",
-            fix="pass --missing drop (missing='drop') to leave them out; the message says how many.",
-        )
-
-    @classmethod
-    def infinite_scores(cls, name: str, count: int) -> TableError:
-        return cls(
-            f"column {shortened(name)!r} holds {count:,} infinite scores.",
-            fix="repair those records, or leave them out with a filter (--where).",
-        )
-
-    @classmethod
-    def bad_weights(cls, name: str, count: int) -> TableError:
-        return cls(
-            f"column {shortened(name)!r} holds {count:,} weights that are missing, negative or not "
-            "finite.",
-            fix="repair them; a record that must not count has weight 0.",
-        )
 
     @classmethod
     def some_rows(cls, found: Collection[str]) -> TableError:
@@ -329,29 +236,6 @@ class DatabaseError(TableError):
             "the address is not one of a database.",
             fix="write it as postgresql://user@host/name, mysql+pymysql://user@host/name, "
             "sqlite:///file.db, duckdb:///file.duckdb, spark://host:7077 or sc://host:15002.",
-        )
-
-    @classmethod
-    def other_session(cls) -> DatabaseError:
-        return cls(
-            "a Spark session is active already, and it is not that of the address.",
-            fix="pass a DataFrame of the active session, or stop it first.",
-        )
-
-    @classmethod
-    def unknown_kind(cls, kind: str) -> DatabaseError:
-        return cls(
-            f"there is no driver for databases of the kind {shortened(kind)!r}.",
-            fix="check the part of the address before ://, and install the driver that SQLAlchemy "
-            "names for it.",
-        )
-
-    @classmethod
-    def bad_name(cls, name: str) -> DatabaseError:
-        return cls(
-            f"{shortened(name)!r} is not the name of a table.",
-            fix="write NAME or SCHEMA.NAME; a part with a dot in it stands in double quotes, such "
-            'as "2026.visits".',
         )
 
     @classmethod

@@ -14,8 +14,8 @@ from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.errors.base import listed
 from fedparity.federated.pool import Pool
 from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, spread_counts
-from fedparity.functionals.group_laws import encode
 from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores, check_magnitude
+from fedparity.laws.label_codes import check_aligned, encode_labels
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
@@ -175,12 +175,13 @@ class Federation:
         """
         values = as_scores(scores)
         masses = None if weights is None else as_masses(weights)
-        group_labels, group_codes = encode(groups)
-        silo_labels, silo_codes = encode(silos)
+        group_labels, group_codes = encode_labels(groups)
+        silo_labels, silo_codes = encode_labels(silos)
         columns = {"groups": group_codes, "silos": silo_codes, "weights": masses}
         for name, column in columns.items():
             if column is not None and column.size != values.size:
                 raise ScoreError.lengths_differ(name, column.size, "scores", values.size)
+        check_aligned({"scores": scores, "groups": groups, "silos": silos, "weights": weights})
         chosen = kind or default_kind(values, levels)
         codes = silo_codes * len(group_labels) + group_codes
         order = np.argsort(codes, kind="stable")

@@ -9,7 +9,7 @@ and planning all call the functions below, so that they agree to the last bit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -41,6 +41,8 @@ __all__ = [
 _ROUNDING = 1e-12
 """Shares that reach one half up to this are taken to reach it: five times 0.1 is one half."""
 _TINY = 1e-300
+_BLOCK = 1 << 13
+"""Columns of one table whose dispersion is computed at once, at least."""
 
 
 class CDFTable(NamedTuple):
@@ -69,7 +71,14 @@ def disparities(table: QuantileTable, shares: FloatArray, order: int) -> FloatAr
 
     ``shares`` of the groups lie along the last axis.
     """
-    return integral(around_center(table.values, shares[..., None], order), table.widths)
+    widths, values = table
+    if values.ndim > 2 or shares.ndim > 1 or widths.ndim > 1:
+        return integral(around_center(values, shares[..., None], order), widths)
+    dispersion = np.empty(widths.size)
+    edges = np.linspace(0, widths.size, max(2, widths.size // _BLOCK + 1)).astype(np.int64)
+    for start, stop in pairwise(edges.tolist()):  # fresh memory for all columns would cost more
+        dispersion[start:stop] = around_center(values[:, start:stop], shares[:, None], order)
+    return integral(dispersion, widths)
 
 
 def heterogeneities(table: CDFTable, shares: FloatArray, order: int) -> FloatArray:

@@ -1,1 +1,1 @@
-"""Laws on the line: what a score distribution is, before anything is asked of it."""
+"""Laws on the line: score distributions, their quantile functions, and the labels of groups."""

@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from fedparity.errors import MagnitudeError, MassError, ScoreError
 
-__all__ = ["FloatArray", "IntArray", "as_masses", "as_scores", "check_magnitude"]
+__all__ = ["BoolArray", "FloatArray", "IntArray", "as_masses", "as_scores", "check_magnitude"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 _LARGEST_SCORE = 1e140
 _LARGEST_TOTAL = 2**62
@@ -50,13 +51,16 @@ def check_magnitude(scores: FloatArray, what: str) -> None:
         If a score is beyond ±1e140.
     """
     if max(float(scores.max()), -float(scores.min())) > _LARGEST_SCORE:
-        raise MagnitudeError.overflow(f"a square of {what}")
+        raise MagnitudeError(
+            f"a square of {what} is too large for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
 
 
 def as_masses(masses: object, what: str = "weights") -> npt.NDArray[Any]:
     """Return ``masses`` as int64 where they are whole numbers by type, else as float64.
 
-    Integers stay integers: their running sums are exact.
+    IntArray stay integers: their running sums are exact.
 
     Raises
     ------

@@ -1,14 +1,47 @@
-"""A lower and an upper end on the line."""
+"""A lower and an upper end on the line: of intervals, of certificates, of ranges."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-__all__ = ["Interval"]
+__all__ = ["Bounds", "Bracket"]
 
 
-class Interval(NamedTuple):
-    """Lower and upper end."""
+@dataclass(frozen=True)
+class Bounds:
+    """A lower and an upper end, which may be infinite.
+
+    Examples
+    --------
+    >>> bounds = Bounds(0.25, 0.75)
+    >>> lower, upper = bounds
+    >>> lower, upper, bounds.width, 0.5 in bounds
+    (0.25, 0.75, 0.5, True)
+    """
 
     lower: float
     upper: float
+
+    @property
+    def width(self) -> float:
+        """The upper end minus the lower one."""
+        return self.upper - self.lower
+
+    def hull(self, other: Bounds) -> Bounds:
+        """Return the smallest bounds that contain both."""
+        return Bounds(min(self.lower, other.lower), max(self.upper, other.upper))
+
+    def __contains__(self, number: float) -> bool:
+        return self.lower <= number <= self.upper
+
+    def __iter__(self) -> Iterator[float]:
+        yield self.lower
+        yield self.upper
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bracket(Bounds):
+    """An estimate from sketches, and bounds that the raw data's number cannot leave."""
+
+    value: float

@@ -1,11 +1,11 @@
-"""Labels of groups and silos, and the one order in which they are summed."""
+"""Labels of groups and silos, which of them are missing, and the one order in which they are summed."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
-__all__ = ["Group", "Silo", "canonical_order"]
+__all__ = ["Group", "Silo", "canonical_order", "is_missing"]
 
 Group: TypeAlias = Any
 """A group's label: a string, number or boolean, or a tuple of them for an intersection.
@@ -44,3 +44,13 @@ def canonical_order(labels: Iterable[Label]) -> tuple[Label, ...]:
         except TypeError:
             ordered += sorted(by_type[name], key=repr)
     return tuple(ordered)
+
+
+def is_missing(label: object) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas.NA, or a tuple that holds one of them."""
+    if isinstance(label, tuple):
+        return any(map(is_missing, label))
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124 -- NaN and NaT do
+    except (TypeError, ValueError):  # pandas.NA does not know, and an array has many answers
+        return True

@@ -174,7 +174,10 @@ class Law:
         """
         asked = np.asarray(levels, dtype=np.float64)
         if not ((asked > 0) & (asked <= 1)).all():
-            raise OptionError.quantile_level()
+            raise OptionError(
+                "quantile levels must be above 0 and at most 1.",
+                fix="pass levels in (0, 1]; the lowest atom is law.atoms[0].",
+            )
         values = self.atoms[np.searchsorted(self.cumulative, asked - self._rounding, side="left")]
         return float(values) if asked.ndim == 0 else values
 

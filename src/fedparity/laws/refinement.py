@@ -65,7 +65,10 @@ def common_refinement(laws: Sequence[Law], *, trim: float = 0.0) -> QuantileTabl
 def check_trim(trim: float) -> None:
     """Raise unless ``trim`` is a share in [0, 0.5)."""
     if not 0 <= trim < 0.5:
-        raise OptionError.trim(trim)
+        raise OptionError(
+            f"trim must be at least 0 and below 0.5, not {trim!r}.",
+            fix="pass trim=0 for the whole law, or for example trim=0.01.",
+        )
 
 
 def _widths(levels: FloatArray, trim: float) -> FloatArray:

@@ -20,7 +20,6 @@ from fedparity.laws.labels import Group
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode, mode_of
 from fedparity.modes.sketch_audit import (
     measured_groups,
-    parts_by_silo,
     read_messages,
     silos_missing,
     unreleased_groups,
@@ -73,11 +72,9 @@ def measure_noisy(
         unreleased=unreleased,
         federation=bounded,
         known=bounded,
-        method=found.measures.method,
-        pairs=found.measures.pairs,
+        measures=found.measures,
         assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         guarantee=mode.guarantee(),
-        **parts_by_silo(found.measures),
     )
 
 
@@ -142,7 +139,7 @@ class MeasuredHistograms:
 
     histograms: NoisyHistograms
     measures: Measures
-    """Of the laws; by the exact method where bins are points, else as the plan says."""
+    """Exact where bins are points, else by the plan's estimator."""
     assessment: Assessment
 
     @classmethod
@@ -166,10 +163,10 @@ class MeasuredHistograms:
             histograms,
             federation,
             method,
-            measures=measures,
             score_range=plan.score_range,
             unseen=missing.of(federation.groups),
             unseen_total=missing.total,
+            measures=measures,
             **options.assessment(),
         )
         return cls(histograms, measures, assessment)

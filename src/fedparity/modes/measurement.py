@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fedparity.sketches.buffers import default_memory, hold
+from fedparity.sketches.buffers import cache_records, default_memory
 from fedparity.sketches.records import Batch, Records
 from fedparity.sketches.selection.moments import Asked
-from fedparity.sketches.selection.passes import KernelName, Progress, available_threads, deal
+from fedparity.sketches.selection.passes import (
+    KernelName,
+    Progress,
+    available_threads,
+    map_batches,
+)
 from fedparity.sketches.selection.select import Census, MayRank, Selected, select
-from fedparity.sketches.streaming import StreamSketch
 
 __all__ = ["ComputeOptions", "Measurement", "Strategy", "measure_records"]
 
@@ -69,8 +73,8 @@ def measure_records(
     threads = available_threads() if options.threads is None else options.threads
     cached = None
     once = asked.kind == "counts"
-    if records.worth_holding and not once:
-        cached = hold(records, limit, threads=threads, progress=options.progress)
+    if records.worth_caching and not once:
+        cached = cache_records(records, limit, threads=threads, progress=options.progress)
     selected = select(
         records if cached is None else cached,
         levels,
@@ -83,7 +87,7 @@ def measure_records(
         kernel=options.kernel,
         progress=options.progress,
     )
-    resident = cached is not None or records.resident or not records.worth_holding
+    resident = cached is not None or records.resident or not records.worth_caching
     read: Strategy = "one pass" if once else "several scans"
     return Measurement(
         selected=selected,
@@ -121,6 +125,8 @@ def _in_one_pass(
     score_range: tuple[float, float] | None,
     options: ComputeOptions,
 ) -> Measurement:
+    from fedparity.sketches.streaming import StreamSketch  # noqa: PLC0415 -- read once only
+
     stream = StreamSketch(
         groups=records.groups,
         asked=asked,
@@ -141,6 +147,6 @@ def _in_one_pass(
     def work(_: None, batch: Batch) -> None:
         stream.update(batch)
 
-    deal(records, lambda: None, work, threads=1, seen=seen)
+    map_batches(records, lambda: None, work, threads=1, seen=seen)
     selected, errors = stream.finish(levels, records.accept)
     return Measurement(selected=selected, rank_errors=errors, strategy="one pass")

@@ -17,6 +17,7 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.signing import sign
 from fedparity.laws.labels import Group
+from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions, Strategy
 from fedparity.privacy.disclosure import Decision
 from fedparity.sketches.records import Faults, Records
@@ -25,13 +26,8 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from fedparity.documents.audit_warnings import AuditWarning
-    from fedparity.federated.attribution import Attribution
-    from fedparity.federated.decomposition import Decomposition, TriangleTerms
-    from fedparity.federated.estimate import Pair
     from fedparity.federated.federation import Federation
-    from fedparity.federated.influence import SiloInfluence
-    from fedparity.federated.local_audits import LocalAudit
-    from fedparity.federated.mixtures import Method
+    from fedparity.federated.measures import Measures
     from fedparity.uncertainty.assessment import Assessment
 
 __all__ = [
@@ -43,7 +39,6 @@ __all__ = [
     "Measured",
     "MissingRecords",
     "Mode",
-    "Progress",
     "Release",
     "SiloMessage",
     "StepName",
@@ -51,8 +46,6 @@ __all__ = [
     "mode_of",
 ]
 
-Progress: TypeAlias = Callable[[int, int, str], None]
-"""Called with the steps done, their total, and what is being done."""
 StepName: TypeAlias = Literal["sketch", "keys", "shares", "mask", "consent", "unmask"]
 """The one step of a sketch; then those of a secure sum, in their order."""
 
@@ -141,7 +134,7 @@ class AuditOptions:
     confidence: float = 0.95
     seed: int = 0
     redraws: int | None = None
-    progress: Progress | None = None
+    progress: LabeledProgress | None = None
 
     def assessment(self) -> dict[str, Any]:
         """Return these as :func:`fedparity.assess` takes them."""
@@ -191,7 +184,7 @@ class UnreleasedGroup:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measured:
-    """All that the messages of silos tell; what nobody can see in a mode is None or empty."""
+    """All that the messages of silos tell."""
 
     silos: tuple[str, ...]
     """Those whose records are in the numbers."""
@@ -203,13 +196,9 @@ class Measured:
     """The records seen, as the result holds them and rates at a threshold read them."""
     known: Federation
     """The records seen, with the errors that certificates of magnitudes count."""
-    method: Method
-    pairs: tuple[Pair, ...]
+    measures: Measures
+    """Of the records seen; those of single silos mean nothing where there are no messages."""
     assessment: Assessment
-    terms: Decomposition | TriangleTerms | None = None
-    attribution: Attribution | None = None
-    influences: tuple[SiloInfluence, ...] = ()
-    local: tuple[LocalAudit, ...] = ()
     guarantee: Mapping[str, Any]
     warnings: tuple[AuditWarning, ...] = ()
     """Of this mode alone."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from fedparity.documents.fields import typed_label
 from fedparity.documents.files import Path
@@ -18,12 +17,12 @@ from fedparity.federated.influence import SiloInfluence
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
+from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.mode import (
     AuditOptions,
     Measured,
     MissingRecords,
     Mode,
-    Progress,
     UnreleasedGroup,
 )
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -35,7 +34,6 @@ __all__ = [
     "find_missing",
     "measure_sketches",
     "measured_groups",
-    "parts_by_silo",
     "read_messages",
     "silos_missing",
     "unreleased_groups",
@@ -65,8 +63,7 @@ def measure_sketches(
         unreleased=unreleased,
         federation=federation,
         known=federation,
-        method=method,
-        pairs=measures.pairs,
+        measures=measures,
         assessment=assess(
             federation,
             method,
@@ -78,18 +75,7 @@ def measure_sketches(
             **options.assessment(),
         ),
         guarantee=mode.guarantee(),
-        **parts_by_silo(measures),
     )
-
-
-def parts_by_silo(measures: Measures) -> dict[str, Any]:
-    """Return what the disparity comes from, by silo: known where silos are seen one by one."""
-    return {
-        "influences": measures.influences,
-        "terms": measures.terms,
-        "attribution": measures.attribution,
-        "local": measures.local,
-    }
 
 
 def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
@@ -98,7 +84,7 @@ def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
 
 
 def read_messages(
-    plan: Plan, messages: Iterable[SiloSketch | Path], progress: Progress | None
+    plan: Plan, messages: Iterable[SiloSketch | Path], progress: LabeledProgress | None
 ) -> list[SiloSketch]:
     """Return checked messages in the order of their silos, those given by their paths read.
 

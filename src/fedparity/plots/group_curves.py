@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.plots.style import (
     GRID,
     INK,
     MUTED,
-    WIDTH,
+    Canvas,
     Display,
     GroupStyle,
     Units,
-    canvas,
     dress,
     group_name,
     group_style,
@@ -45,12 +44,6 @@ __all__ = [
     "name_lines",
     "shade_between",
 ]
-
-# Where the names of increasing curves can stand beside them, without touching a curve.
-#
-# Increasing curves leave two corners free, above on the left and below on the right. A name stands
-# in one of them, where there is room for it, and a thin line leads from it to its curve: across where
-# the curves are steep, up or down where they are flat.
 
 FloatArray = npt.NDArray[np.float64]
 Curve = tuple[FloatArray, FloatArray]
@@ -94,6 +87,10 @@ def free_spots(
     curves: Sequence[Curve], widths: Sequence[float], *, steep: bool
 ) -> tuple[Spot, ...] | None:
     """Return a spot for the name of each curve, or None if they do not all fit.
+
+    Increasing curves leave two corners free, above on the left and below on the right. A name stands
+    in one of them, where there is room for it, and a thin line leads from it to its curve: across
+    where the curves are steep, up or down where they are flat.
 
     Parameters
     ----------
@@ -348,14 +345,14 @@ def shade_between(ax: Axes, lines: Sequence[Line], *, across: bool, steps: bool 
     """
     step: Literal["pre"] | None = "pre" if steps else None
     if across:
-        held = np.stack([line.x for line in lines])
+        curves = np.stack([line.x for line in lines])
         ax.fill_betweenx(
-            lines[0].y, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+            lines[0].y, curves.min(axis=0), curves.max(axis=0), color=GRID, linewidth=0, step=step
         )
     else:
-        held = np.stack([line.y for line in lines])
+        curves = np.stack([line.y for line in lines])
         ax.fill_between(
-            lines[0].x, held.min(axis=0), held.max(axis=0), color=GRID, linewidth=0, step=step
+            lines[0].x, curves.min(axis=0), curves.max(axis=0), color=GRID, linewidth=0, step=step
         )
 
 
@@ -384,32 +381,20 @@ class GroupCDFDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> GroupCDFDisplay:
-        """Draw the distribution functions of a result's groups.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units, stepped = score_units(result), has_steps(result)
         lines = [*group_lines(result, units), center_line(result, units)]
-        with canvas(ax, width, 0.5 * width + 0.2) as axes:
-            dress(axes, grid="both")
-            axes.set_xlim(*score_limits(result, units))
-            axes.set_ylim(0, 1.02)
-            axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-            shade_between(axes, lines[:-1], across=True, steps=stepped)
-            draw_lines(axes, lines, steps="steps-post" if stepped else "default")
-            name_lines(axes, lines, width=width - 0.9, steep=True)
-            axes.set_xlabel(units.label("score"))
-            axes.set_ylabel("share of group at or below")
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.5 * canvas.width + 0.2)
+        dress(ax, grid="both")
+        ax.set_xlim(*score_limits(result, units))
+        ax.set_ylim(0, 1.02)
+        ax.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+        shade_between(ax, lines[:-1], across=True, steps=stepped)
+        draw_lines(ax, lines, steps="steps-post" if stepped else "default")
+        name_lines(ax, lines, width=canvas.width - 0.9, steep=True)
+        ax.set_xlabel(units.label("score"))
+        ax.set_ylabel("share of group at or below")
+        return cls(ax_=ax, x_units=units)
 
 
 class GroupQuantileDisplay(Display):
@@ -421,30 +406,18 @@ class GroupQuantileDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> GroupQuantileDisplay:
-        """Draw the quantile functions of a result's groups.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units, stepped = score_units(result), has_steps(result)
         drawn = [*group_lines(result, units), center_line(result, units)]
         lines = [replace(line, x=line.y, y=line.x) for line in drawn]
-        with canvas(ax, width, 0.5 * width + 0.2) as axes:
-            dress(axes, grid="both")
-            axes.set_xlim(0, 1)
-            axes.set_ylim(*score_limits(result, units))
-            axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-            shade_between(axes, lines[:-1], across=False, steps=stepped)
-            draw_lines(axes, lines, steps="steps-pre" if stepped else "default")
-            name_lines(axes, lines, width=width - 0.9, steep=False)
-            axes.set_xlabel("share of group below")
-            axes.set_ylabel(units.label("score"))
-        return cls(ax_=axes, figure_=axes.figure, y_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.5 * canvas.width + 0.2)
+        dress(ax, grid="both")
+        ax.set_xlim(0, 1)
+        ax.set_ylim(*score_limits(result, units))
+        ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+        shade_between(ax, lines[:-1], across=False, steps=stepped)
+        draw_lines(ax, lines, steps="steps-pre" if stepped else "default")
+        name_lines(ax, lines, width=canvas.width - 0.9, steep=False)
+        ax.set_xlabel("share of group below")
+        ax.set_ylabel(units.label("score"))
+        return cls(ax_=ax, y_units=units)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.plots.group_curves import Line, draw_lines, group_lines, has_steps, name_in_key
 from fedparity.plots.style import (
     MUTED,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     score_limits,
     score_units,
@@ -45,31 +44,19 @@ class GroupDensityDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> GroupDensityDisplay:
-        """Draw the densities of a result's groups.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units = score_units(result)
         curves = group_lines(result, units)
-        with canvas(ax, width, 0.42 * width + 0.2) as axes:
-            dress(axes, grid="x")
-            if has_steps(result):
-                _draw_bars(axes, curves, _grid_edges(result, units), units)
-            else:
-                _draw_curves(axes, curves, score_limits(result, units), units, width)
-            axes.set_xlabel(units.label("score"))
-            axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g} %")
-            axes.yaxis.set_major_locator(_few_ticks())
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.42 * canvas.width + 0.2)
+        dress(ax, grid="x")
+        if has_steps(result):
+            _draw_bars(ax, curves, _grid_edges(result, units), units)
+        else:
+            _draw_curves(ax, curves, score_limits(result, units), units, canvas.width)
+        ax.set_xlabel(units.label("score"))
+        ax.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g} %")
+        ax.yaxis.set_major_locator(_few_ticks())
+        return cls(ax_=ax, x_units=units)
 
 
 def _draw_curves(

@@ -1,22 +1,22 @@
-"""The terms of the disparity as steps: V_mix, V_bar, the interaction R, and what they add up to."""
+"""Bars of what adds up to the disparity: selection and within silos; V_mix, V_bar and R."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import symbol
 from fedparity.plots.style import (
     ACCENT,
     INK,
     MUTED,
     PAPER,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     pointer,
     span_from_zero,
@@ -117,34 +117,22 @@ class AttributionDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> AttributionDisplay:
-        """Draw the attribution of a result.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         parts = _known(result)
         ends = [e for part in parts for e in (part.value, *(part.interval or ()))]
         units = Units.for_values(ends)
         bars = [part.bar(units) for part in parts]
-        with canvas(ax, width, 0.46 * len(bars) + 0.6) as axes:
-            dress(axes)
-            name_bars(axes, bars)
-            span_from_zero(axes, [units.place(end) for end in ends])
-            for row, (bar, part) in enumerate(zip(bars, parts, strict=True)):
-                draw_bar(axes, row, bar)
-                _draw_interval(axes, row, part.interval, units)
-            axes.axvline(0, color=INK, linewidth=0.8)
-            write_beside(axes, bars)
-            axes.set_xlabel(units.label("disparity"))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.46 * len(parts) + 0.6)
+        dress(ax)
+        name_bars(ax, bars)
+        span_from_zero(ax, [units.place(end) for end in ends])
+        for row, (bar, part) in enumerate(zip(bars, parts, strict=True)):
+            draw_bar(ax, row, bar)
+            _draw_interval(ax, row, part.interval, units)
+        ax.axvline(0, color=INK, linewidth=0.8)
+        write_beside(ax, bars)
+        ax.set_xlabel(units.label("disparity"))
+        return cls(ax_=ax, x_units=units)
 
 
 @dataclass(frozen=True)
@@ -154,7 +142,7 @@ class _Part:
     name: str
     meaning: str
     value: float
-    interval: Interval | None
+    interval: Bounds | None
     at: str
     color: str
     hatch: str | None = None
@@ -175,35 +163,35 @@ class _Part:
 
 def _known(result: AuditResult) -> list[_Part]:
     """The two parts, unless only sums over silos were seen, and the whole."""
-    held, found = result.attribution, result.disparity
+    known, found = result.attribution, result.disparity
     parts = []
-    if held.selection is not None and held.within is not None:
+    if known.selection is not None and known.within is not None:
         parts = [
             _Part(
                 "selection",
                 "who is in which silo",
-                held.selection,
-                held.intervals.selection,
+                known.selection,
+                known.intervals.selection,
                 pointer("attribution", "selection"),
                 _SELECTION,
             ),
             _Part(
                 "within silos",
                 "groups differ inside a silo",
-                held.within,
-                held.intervals.within,
+                known.within,
+                known.intervals.within,
                 pointer("attribution", "within"),
                 _WITHIN,
                 "////",
             ),
         ]
-    name = "G₁" if result.plan.order == 1 else "G₂"
+    name = symbol("G", result)
     meaning = "all silos together" if parts else "its parts are not known"
     at = pointer("disparity", "value")
     return [*parts, _Part(name, meaning, found.value, found.interval, at, ACCENT)]
 
 
-def _draw_interval(ax: Axes, row: int, interval: Interval | None, units: Units) -> None:
+def _draw_interval(ax: Axes, row: int, interval: Bounds | None, units: Units) -> None:
     if interval is None:
         return
     ends = [units.place(end) for end in interval]
@@ -236,38 +224,26 @@ class DecompositionDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> DecompositionDisplay:
-        """Draw the decomposition of a result.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
-        terms = _Terms.of(result)
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
+        terms = _Terms.from_audit(result)
         known = (terms.v_mix, terms.v_bar, terms.upper) if terms else ()
         units = Units.for_values([result.disparity.value, *known])
         bars = [*(terms.bars(units) if terms else ()), _total(result, units, terms)]
-        with canvas(ax, width, 0.46 * len(bars) + 0.6) as axes:
-            dress(axes)
-            name_bars(axes, bars)
-            bounds = terms.bounds(units) if terms else ()
-            span_from_zero(axes, [end for bar in bars for end in (bar.start, bar.end, *bounds)])
-            for row, bar in enumerate(bars):
-                draw_bar(axes, row, bar)
-            if terms:
-                _draw_bounds(axes, 2, terms.bounds(units))
-            if terms and terms.remainder is not None:
-                _draw_connections(axes, bars)
-            axes.axvline(0, color=INK, linewidth=0.8)
-            write_beside(axes, bars)
-            axes.set_xlabel(units.label("disparity"))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.46 * len(bars) + 0.6)
+        dress(ax)
+        name_bars(ax, bars)
+        bounds = terms.bounds(units) if terms else ()
+        span_from_zero(ax, [end for bar in bars for end in (bar.start, bar.end, *bounds)])
+        for row, bar in enumerate(bars):
+            draw_bar(ax, row, bar)
+        if terms:
+            _draw_bounds(ax, 2, terms.bounds(units))
+        if terms and terms.remainder is not None:
+            _draw_connections(ax, bars)
+        ax.axvline(0, color=INK, linewidth=0.8)
+        write_beside(ax, bars)
+        ax.set_xlabel(units.label("disparity"))
+        return cls(ax_=ax, x_units=units)
 
 
 @dataclass(frozen=True)
@@ -282,17 +258,17 @@ class _Terms:
     value: float
 
     @classmethod
-    def of(cls, result: AuditResult) -> _Terms | None:
-        held = result.decomposition
-        mix, bar, lower, upper = held.v_mix, held.v_bar, held.lower, held.upper
+    def from_audit(cls, result: AuditResult) -> _Terms | None:
+        terms = result.decomposition
+        mix, bar, lower, upper = terms.v_mix, terms.v_bar, terms.lower, terms.upper
         if mix is None or bar is None or lower is None or upper is None:
             return None
         value = result.disparity.value
-        return cls(mix, bar, held.remainder, lower, upper, value)
+        return cls(mix, bar, terms.remainder, lower, upper, value)
 
-    def bounds(self, units: Units) -> Interval:
+    def bounds(self, units: Units) -> Bounds:
         """What the terms prove about the disparity, on the axis."""
-        return Interval(units.place(self.lower), units.place(self.upper))
+        return Bounds(units.place(self.lower), units.place(self.upper))
 
     def bars(self, units: Units) -> list[BarRow]:
         """Order 2: each starts where the one before ends. Order 1: all from 0, nothing adds up."""
@@ -327,9 +303,9 @@ def _bar(field: str, value: float, ends: tuple[float, float]) -> BarRow:
 
 def _total(result: AuditResult, units: Units, terms: _Terms | None) -> BarRow:
     value = result.disparity.value
-    known = f"proven: {span(Interval(terms.lower, terms.upper))}" if terms else "terms not known"
+    known = f"proven: {span(Bounds(terms.lower, terms.upper))}" if terms else "terms not known"
     return BarRow(
-        name="G₁" if result.plan.order == 1 else "G₂",
+        name=symbol("G", result),
         meaning="all silos together",
         text=number(value),
         detail=known,
@@ -346,7 +322,7 @@ def _draw_connections(ax: Axes, bars: list[BarRow]) -> None:
         ax.plot([bar.end] * 2, [row + 0.25, row + 0.75], color=MUTED, linewidth=0.7, zorder=1.5)
 
 
-def _draw_bounds(ax: Axes, row: int, bounds: Interval) -> None:
+def _draw_bounds(ax: Axes, row: int, bounds: Bounds) -> None:
     """A bracket over the row: where the end of its bar must lie."""
     y = row + 0.36
     ends = [bounds.lower, bounds.lower, bounds.upper, bounds.upper]

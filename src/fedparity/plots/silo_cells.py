@@ -1,26 +1,32 @@
-"""The groups inside each silo, from the quantiles it released: small multiples."""
+"""The groups inside each silo: their counts, and the quantiles that the silo released."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult
 from fedparity.laws.labels import Group
-from fedparity.plots.silo_forest import ROW, SiloRows, most_rows, name_rows, silo_rows
+from fedparity.plots.headline import headline_of
+from fedparity.plots.silo_forest import (
+    ROW,
+    SiloRows,
+    most_rows,
+    name_rows,
+    records_of_silos,
+    silo_rows,
+)
 from fedparity.plots.style import (
     BAND,
     INK,
     MUTED,
     PAPER,
-    WIDTH,
+    Canvas,
     Display,
     Units,
     amount,
-    canvas,
     dress,
     group_name,
     group_style,
@@ -53,34 +59,20 @@ class CellCountDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> CellCountDisplay:
-        """Draw the counts of a result's cells.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         groups = [each.group for each in result.groups]
-        records = [math.fsum(c or 0 for c in silo.n.values()) for silo in result.silos]
-        rows = silo_rows(records, most_rows(len(groups)))
-        with canvas(
-            ax, width, ROW * rows.height + (1.3 if len(groups) > _MOST_ROOMY else 0.7)
-        ) as axes:
-            dress(axes, grid="")
-            name_rows(axes, result, rows)
-            _name_groups(axes, groups)
-            largest = max(c or 0 for silo in result.silos for c in silo.n.values())
-            for column, group in enumerate(groups):
-                for position, row in rows.places.items():
-                    _draw_cell(axes, result, (position, row), (group, column), largest)
-                _draw_hidden(axes, result, rows, group, column)
-        return cls(ax_=axes, figure_=axes.figure)  # type: ignore[arg-type]
+        rows = silo_rows(records_of_silos(result), most_rows(len(groups)))
+        names = 1.3 if len(result.groups) > _MOST_ROOMY else 0.7
+        ax = canvas.axes(ROW * rows.height + names)
+        dress(ax, grid="")
+        name_rows(ax, result, rows)
+        _name_groups(ax, groups)
+        largest = max(c or 0 for silo in result.silos for c in silo.n.values())
+        for column, group in enumerate(groups):
+            for position, row in rows.places.items():
+                _draw_cell(ax, result, (position, row), (group, column), largest)
+            _draw_hidden(ax, result, rows, group, column)
+        return cls(ax_=ax)
 
 
 def _name_groups(ax: Axes, groups: list[Group]) -> None:
@@ -112,8 +104,8 @@ def _draw_cell(
     from matplotlib.patches import Rectangle  # noqa: PLC0415 -- heavy
 
     (position, row), (label, column) = silo, group
-    held = result.silos[position]
-    count = held.n[label]
+    silo_result = result.silos[position]
+    count = silo_result.n[label]
     shade = 0.0 if not count else math.log1p(count) / math.log1p(largest)
     ax.add_artist(
         Rectangle(
@@ -132,7 +124,7 @@ def _draw_cell(
     ax.text(
         column,
         row,
-        _words(held, label),
+        _words(silo_result, label),
         ha="center",
         va="center_baseline",
         fontsize=8,
@@ -160,11 +152,11 @@ def _color(shade: float) -> str:
 def _draw_hidden(ax: Axes, result: AuditResult, rows: SiloRows, group: Group, column: int) -> None:
     """The range of counts of those without a row, where there is room for it."""
     counts = [result.silos[i].n[group] for i in rows.hidden]
-    held = [count for count in counts if count is not None]
-    if rows.gap is None or not held:
+    known = [count for count in counts if count is not None]
+    if rows.gap is None or not known:
         return
     roomy = len(result.groups) <= _MOST_ROOMY
-    ends = f"{amount(min(held))} to {amount(max(held))}" if roomy else "…"
+    ends = f"{amount(min(known))} to {amount(max(known))}" if roomy else "…"
     ax.text(
         column,
         rows.gap,
@@ -183,56 +175,31 @@ _NAME = 0.2
 _COLUMNS = 4
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SiloSketchDisplay(Display):
     """A panel per silo, and in it a strip per group: 5 to 95 %, the middle half, the median.
 
-    Silos stand by their disparity, the largest first; beyond sixty, or fewer where groups are
+    Silos stand by what they show alone, the largest first; beyond sixty, or fewer where groups are
     many, the extremes are shown. Panels of one column share an axis.
     """
 
-    columns: tuple[Axes, ...]
-
-    @property
-    def axes_(self) -> tuple[Axes, ...]:
-        """The axes of the columns of panels."""
-        return self.columns
-
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> SiloSketchDisplay:
-        """Draw the sketches of a result's silos.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; it is divided into columns. A new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         units = score_units(result)
         most = most_rows(len(result.groups))
-        rows = silo_rows([silo.disparity for silo in result.silos], most)
+        headline = headline_of(result)
+        rows = silo_rows([headline.of_silo(silo) for silo in result.silos], most)
         shown = list(rows.places)
-        deep = math.ceil(len(shown) / (_COLUMNS if width > 5 else 2))
-        columns = math.ceil(len(shown) / deep)
+        deep = math.ceil(len(shown) / (_COLUMNS if canvas.width > 5 else 2))
         panel = _NAME + _STRIP * len(result.groups)
-        with canvas(ax, width, panel * deep + 0.75) as axes:
-            held = _divided(axes, columns)
-            for i, column in enumerate(held):
-                silos = shown[i * deep : (i + 1) * deep]
-                _draw_column(column, result, silos, units, deep=deep, panel=panel)
-            _draw_key(held[0], result)
-            if rows.hidden:
-                _say_hidden(held[-1], len(rows.hidden))
-        return cls(
-            ax_=axes,
-            figure_=axes.figure,  # type: ignore[arg-type]
-            x_units=units,
-            columns=held,
-        )
+        ax = canvas.axes(panel * deep + 0.75)
+        columns = _divided(ax, math.ceil(len(shown) / deep))
+        for i, column in enumerate(columns):
+            silos = shown[i * deep : (i + 1) * deep]
+            _draw_column(column, result, silos, units, deep=deep, panel=panel)
+        _draw_key(columns[0], result)
+        if rows.hidden:
+            _say_hidden(columns[-1], len(rows.hidden))
+        return cls(ax_=ax, x_units=units, panels=columns)
 
 
 def _divided(ax: Axes, columns: int) -> tuple[Axes, ...]:

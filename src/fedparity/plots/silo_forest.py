@@ -1,24 +1,24 @@
-"""What each silo would see alone, against all silos together."""
+"""Silos one below the other: what each would see alone, and what each adds to the disparity."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult
+from fedparity.plots.headline import Headline, headline_of
 from fedparity.plots.style import (
     ACCENT,
     INK,
     MUTED,
     PAPER,
     REVIEW,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     pointer,
     shortened,
@@ -36,12 +36,11 @@ __all__ = [
     "LocalForestDisplay",
     "Reference",
     "SiloRows",
-    "global_value",
     "level_line",
     "most_rows",
     "name_above",
     "name_rows",
-    "review_level",
+    "records_of_silos",
     "silo_rows",
 ]
 
@@ -151,21 +150,15 @@ class Reference:
     color: str
 
 
-def global_value(ax: Axes, result: AuditResult, units: Units) -> Reference:
-    """Draw the disparity of all silos together, with its interval as a band."""
-    found = result.disparity
+def _draw_whole(ax: Axes, headline: Headline, units: Units) -> Reference:
+    """Draw the headline's number of all silos together, with its interval as a band."""
+    found, at = headline.found, pointer(*headline.at, headline.beside)
     lower, upper = map(units.place, found.interval)
-    ax.axvspan(
-        lower, upper, color=ACCENT, alpha=0.14, linewidth=0, gid=pointer("disparity", "interval")
-    )
-    x = units.place(found.value)
-    ax.axvline(x, color=ACCENT, linewidth=1.6, zorder=2, gid=pointer("disparity", "value"))
-    return Reference(f"all silos {number(found.value)}", x, ACCENT)
-
-
-def review_level(ax: Axes, result: AuditResult, units: Units) -> list[Reference]:
-    """Draw the plan's review level, if it names one of the disparity itself."""
-    return level_line(ax, result.disparity.level, units)
+    band = pointer(*headline.at, "interval")
+    ax.axvspan(lower, upper, color=ACCENT, alpha=0.14, linewidth=0, gid=band)
+    x = units.place(headline.whole)
+    ax.axvline(x, color=ACCENT, linewidth=1.6, zorder=2, gid=at)
+    return Reference(f"all silos {number(headline.whole)}", x, ACCENT)
 
 
 def level_line(ax: Axes, level: float | None, units: Units) -> list[Reference]:
@@ -214,58 +207,52 @@ _SMALLEST_DOT = 2.5
 
 
 class LocalForestDisplay(Display):
-    """The disparity inside each silo with its interval, the global one, and the review level.
+    """What each silo shows alone, all silos together, and the review level.
 
-    Silos stand by their disparity, the largest at the top; the area of a dot is the number of
-    records. Beyond sixty silos the extremes are shown.
+    The unit is that of the headline: score points between the two groups furthest apart inside the
+    silo; where the plan reviews the disparity itself, the silo's disparity with its interval. The
+    largest stands at the top; the area of a dot is the number of records. Beyond sixty silos the
+    extremes are shown.
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> LocalForestDisplay:
-        """Draw a result's silos, one in a row.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
-        rows = silo_rows([silo.disparity for silo in result.silos])
-        reach = _reach(result, rows)
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
+        headline = headline_of(result)
+        rows = silo_rows([headline.of_silo(silo) for silo in result.silos])
+        reach = _reach(result, headline, rows)
         units = Units.for_values(reach)
-        with canvas(ax, width, ROW * rows.height + 1.0) as axes:
-            dress(axes)
-            name_rows(axes, result, rows)
-            span_from_zero(axes, [units.place(end) for end in reach])
-            references = [global_value(axes, result, units), *review_level(axes, result, units)]
-            _draw_hidden(axes, result, rows, units)
-            records = _records(result)
-            for position, row in rows.places.items():
-                share = records[position] / (max(records) or 1.0)
-                _draw_silo(axes, result, (position, row), share, units)
-            name_above(axes, references, width=width - 1.8)
-            order = result.plan.order
-            axes.set_xlabel(
-                units.label(f"disparity {'G₁' if order == 1 else 'G₂'} inside the silo")
-            )
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(ROW * rows.height + 1.0)
+        dress(ax)
+        name_rows(ax, result, rows)
+        span_from_zero(ax, [units.place(end) for end in reach])
+        references = [
+            _draw_whole(ax, headline, units),
+            *level_line(ax, headline.level, units),
+        ]
+        _draw_hidden(ax, rows, [headline.of_silo(result.silos[i]) for i in rows.hidden], units)
+        records = records_of_silos(result)
+        for position, row in rows.places.items():
+            share = records[position] / (max(records) or 1.0)
+            _draw_silo(ax, result, (position, row), share, units)
+        name_above(ax, references, width=canvas.width - 1.8)
+        inside = "score points" if headline.in_points else "disparity"
+        ax.set_xlabel(units.label(f"{inside} {headline.symbol} inside the silo"))
+        return cls(ax_=ax, x_units=units)
 
 
-def _reach(result: AuditResult, rows: SiloRows) -> list[float]:
+def _reach(result: AuditResult, headline: Headline, rows: SiloRows) -> list[float]:
     """All numbers that the axis must show."""
-    found = result.disparity
-    ends = [found.value, found.interval.upper, found.level]
-    for position in rows.places:
-        silo = result.silos[position]
-        ends += [silo.disparity, silo.interval and silo.interval.upper]
+    found = headline.found
+    ends = [headline.whole, found.interval.upper, headline.level]
+    for silo in (result.silos[position] for position in rows.places):
+        ends.append(headline.of_silo(silo))
+        if headline.has_intervals and silo.interval is not None:
+            ends.append(silo.interval.upper)
     return [end for end in ends if end is not None]
 
 
-def _records(result: AuditResult) -> list[float]:
+def records_of_silos(result: AuditResult) -> list[float]:
+    """Return how many records each silo released, or their weight."""
     return [math.fsum(count or 0 for count in silo.n.values()) for silo in result.silos]
 
 
@@ -273,8 +260,9 @@ def _draw_silo(
     ax: Axes, result: AuditResult, place: tuple[int, int], share: float, units: Units
 ) -> None:
     position, row = place
-    silo = result.silos[position]
-    if silo.disparity is None:
+    silo, headline = result.silos[position], headline_of(result)
+    value = headline.of_silo(silo)
+    if value is None:
         ax.annotate(
             shortened(silo.note, 60) or "nothing to compare",
             (0, row),
@@ -290,12 +278,12 @@ def _draw_silo(
             parse_math=False,
         )
         return
-    if silo.interval is not None:
+    if headline.has_intervals and silo.interval is not None:
         ends = [units.place(end) for end in silo.interval]
         _add_line(ax, ends, row, color=MUTED, linewidth=1.3, solid_capstyle="butt")
     _add_line(
         ax,
-        [units.place(silo.disparity)],
+        [units.place(value)],
         row,
         marker="o",
         linestyle="none",
@@ -303,7 +291,7 @@ def _draw_silo(
         markersize=max(_LARGEST_DOT * math.sqrt(share), _SMALLEST_DOT),
         markeredgewidth=0,
         zorder=3,
-        gid=pointer("silos", position, "disparity"),
+        gid=pointer("silos", position, headline.alone),
     )
 
 
@@ -316,10 +304,9 @@ def _add_line(ax: Axes, places: list[float], row: int, **look: Any) -> None:  # 
     line.set_clip_on(False)
 
 
-def _draw_hidden(ax: Axes, result: AuditResult, rows: SiloRows, units: Units) -> None:
+def _draw_hidden(ax: Axes, rows: SiloRows, hidden: Sequence[float | None], units: Units) -> None:
     """A bar from the smallest to the largest of those without a row."""
-    held = [result.silos[i].disparity for i in rows.hidden]
-    values = [units.place(value) for value in held if value is not None]
+    values = [units.place(value) for value in hidden if value is not None]
     if rows.gap is None or not values:
         return
     ax.plot(
@@ -332,8 +319,6 @@ def _draw_hidden(ax: Axes, result: AuditResult, rows: SiloRows, units: Units) ->
     )
 
 
-Silos = tuple[SiloResult, ...]
-
 _RAISES, _LOWERS = "#00558c", "#c58500"
 
 
@@ -344,34 +329,24 @@ class InfluenceDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> InfluenceDisplay:
-        """Draw the influence of a result's silos.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         influences = [each.influence for each in result.attribution.silos]
         rows = silo_rows(influences)
         units = Units.for_values(influences)
-        with canvas(ax, width, ROW * rows.height + 0.8) as axes:
-            dress(axes)
-            name_rows(axes, result, rows)
-            placed = [None if value is None else units.place(value) for value in influences]
-            span_from_zero(axes, placed)
-            _draw_bars(axes, placed, rows, result.silos)
-            axes.axvline(0, color=INK, linewidth=0.8)
-            axes.set_xlabel(units.label("change of the disparity if the silo is added"))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(ROW * rows.height + 0.8)
+        dress(ax)
+        name_rows(ax, result, rows)
+        placed = [None if value is None else units.place(value) for value in influences]
+        span_from_zero(ax, placed)
+        _draw_bars(ax, placed, rows, result.silos)
+        ax.axvline(0, color=INK, linewidth=0.8)
+        ax.set_xlabel(units.label("change of the disparity if the silo is added"))
+        return cls(ax_=ax, x_units=units)
 
 
-def _draw_bars(ax: Axes, placed: list[float | None], rows: SiloRows, silos: Silos) -> None:
+def _draw_bars(
+    ax: Axes, placed: list[float | None], rows: SiloRows, silos: Sequence[SiloResult]
+) -> None:
     from matplotlib.patches import Rectangle  # noqa: PLC0415 -- heavy
 
     for position, row in rows.places.items():
@@ -390,9 +365,9 @@ def _draw_bars(ax: Axes, placed: list[float | None], rows: SiloRows, silos: Silo
         )
         ax.add_artist(bar)
         bar.set_clip_on(False)
-    held = [value for i in rows.hidden if (value := placed[i]) is not None]
-    if rows.gap is not None and held:
-        ax.barh(rows.gap, max(held) - min(held), left=min(held), height=0.3, color="#cbd2d9")
+    hidden = [value for i in rows.hidden if (value := placed[i]) is not None]
+    if rows.gap is not None and hidden:
+        ax.barh(rows.gap, max(hidden) - min(hidden), left=min(hidden), height=0.3, color="#cbd2d9")
 
 
 def _say_why(ax: Axes, row: int, silo: SiloResult) -> None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import group_key
+from fedparity import text
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import group_key
 from fedparity.errors import MissingExtraError
 from fedparity.laws.labels import Group
-from fedparity.text import number, span
+from fedparity.text import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,20 +33,18 @@ __all__ = [
     "PAPER",
     "REVIEW",
     "WIDTH",
+    "Canvas",
     "Display",
     "GroupStyle",
     "Units",
     "amount",
-    "canvas",
     "dress",
     "group_name",
     "group_style",
-    "number",
     "pointer",
     "score_limits",
     "score_units",
     "shortened",
-    "span",
     "span_from_zero",
     "styled",
 ]
@@ -80,8 +80,8 @@ def group_name(group: Group, most: int = _MOST) -> str:
     >>> group_name(("F", True)), group_name("A")
     ('F & True', 'A')
     """
-    text = " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
-    return shortened(text, most)
+    name = " & ".join(map(str, group)) if isinstance(group, tuple) else str(group)
+    return shortened(name, most)
 
 
 def pointer(*path: str | int | Group) -> str:
@@ -92,8 +92,8 @@ def pointer(*path: str | int | Group) -> str:
     >>> pointer("silos", 3, "n", ("F", "a/b"))
     'at:/silos/3/n/["F","a~1b"]'
     """
-    keys = (group_key(part) if not isinstance(part, int) else str(part) for part in path)
-    return "at:" + "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
+    steps = (part if isinstance(part, int) else group_key(part) for part in path)
+    return f"at:{text.pointer(*steps)}"
 
 
 def score_units(result: AuditResult) -> Units:
@@ -123,8 +123,8 @@ def score_limits(result: AuditResult, units: Units) -> tuple[float, float]:
 
 def span_from_zero(ax: Axes, places: Iterable[float | None]) -> None:
     """Let a horizontal axis show 0 and these places, with a little room beyond them."""
-    held = [0.0, *(place for place in places if place is not None)]
-    low, high = min(held), max(held)
+    shown = [0.0, *(place for place in places if place is not None)]
+    low, high = min(shown), max(shown)
     if low == high:  # nothing but zeros: any range will do
         high = 1.0
     room = 0.04 * (high - low)
@@ -142,16 +142,14 @@ def amount(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else number(value)
 
 
-# Powers of ten taken out of an axis, so that its numbers are short and can be drawn at all.
-#
-# Matplotlib does not draw ranges near the ends of the floats: at 1e-300 an axis collapses.
-
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
 class Units:
-    """An axis in units of a power of ten.
+    """An axis in units of a power of ten, so that its numbers are short and can be drawn at all.
+
+    Matplotlib does not draw ranges near the ends of the floats: at 1e-300 an axis collapses.
 
     Examples
     --------
@@ -327,21 +325,74 @@ WIDTH = 7.0
 """Inches; a page shows a drawing at any size."""
 
 
+@dataclass(frozen=True)
+class Canvas:
+    """Where a display is drawn: on a caller's axes, or on those of a new figure."""
+
+    ax: Axes | None
+    width: float
+    """Of a new figure, in inches."""
+
+    def axes(self, height: float) -> Axes:
+        """Return the axes to draw on; a new figure has this height, in inches.
+
+        A new figure is not one of pyplot's, so it is freed with its display.
+        """
+        if self.ax is not None:
+            return self.ax
+        from matplotlib.figure import Figure  # noqa: PLC0415 -- heavy
+
+        return Figure(figsize=(self.width, height), layout="constrained").add_subplot()
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Display:
+class Display(ABC):
     """A figure of a result: numbers of the result in their places, and nothing computed."""
 
     ax_: Axes
     """The axes that were drawn on."""
-    figure_: Figure
-    x_units: Units = field(default_factory=Units)
+    x_units: Units = Units()
     """What one unit of the horizontal axis stands for."""
-    y_units: Units = field(default_factory=Units)
+    y_units: Units = Units()
+    panels: tuple[Axes, ...] = ()
+    """Axes inside those that were drawn on, if these were divided."""
+
+    @classmethod
+    def from_audit(
+        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> Self:
+        """Draw the figure of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        with styled():
+            return cls._draw(result, Canvas(ax, width))
+
+    @classmethod
+    @abstractmethod
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
+        """Draw a result; the style of figures is in use."""
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure of the axes, or the part of a figure that holds them."""
+        return self.ax_.figure  # type: ignore[return-value]
 
     @property
     def axes_(self) -> tuple[Axes, ...]:
-        """All axes that were drawn on."""
-        return (self.ax_,)
+        """All axes that were drawn on: the panels, if there are any."""
+        return self.panels or (self.ax_,)
 
     def _repr_svg_(self) -> str:
         """The figure in a notebook."""
@@ -351,18 +402,3 @@ class Display:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
-
-
-@contextmanager
-def canvas(ax: Axes | None, width: float, height: float) -> Iterator[Axes]:
-    """Yield the axes to draw on, the caller's or those of a new figure, in our style.
-
-    A new figure belongs to nobody: it is not one of pyplot's, so it is freed with its display.
-    """
-    with styled():
-        if ax is None:
-            from matplotlib.figure import Figure  # noqa: PLC0415 -- heavy
-
-            figure = Figure(figsize=(width, height), layout="constrained")
-            ax = figure.add_subplot()
-        yield ax

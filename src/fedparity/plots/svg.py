@@ -28,7 +28,7 @@ __all__ = [
 
 _DIGITS = 2
 _MANY = 30
-"""A path of so many points is a curve: one decimal, a twentieth of a point, is enough for it."""
+"""A path of this many points is a curve: one decimal, a twentieth of a point, is enough for it."""
 _TOKEN = re.compile(r"[MLCQz]|-?[0-9.]+(?:e-?[0-9]+)?")
 _PAIRS = {"M": 1, "L": 1, "Q": 2, "C": 3, "z": 0}
 _CIRCLE_ARCS = 8
@@ -169,36 +169,36 @@ def rewritten(svg: bytes, *, alt: str, name: str) -> str:
 
 def _restyle(element: ET.Element) -> None:
     """Styles as attributes, which a content policy allows; numbers and paths with few digits."""
-    held = element.attrib
-    for declaration in held.pop("style", "").split(";"):
+    attributes = element.attrib
+    for declaration in attributes.pop("style", "").split(";"):
         key, _, value = (part.strip() for part in declaration.partition(":"))
         if key and key not in _DROPPED:
-            held[key] = value.removesuffix("px")
-    if _LINK in held:
-        held["href"] = held.pop(_LINK)
+            attributes[key] = value.removesuffix("px")
+    if _LINK in attributes:
+        attributes["href"] = attributes.pop(_LINK)
     _shorten(element)
     for key in ("fill", "stroke"):
-        if held.get(key) == INK:
-            held[key] = "currentColor"
+        if attributes.get(key) == INK:
+            attributes[key] = "currentColor"
     if element.tag in ("path", "text", "circle", "use"):
-        for key in [key for key, value in _ROOT.items() if held.get(key) == value]:
-            del held[key]
-    if held.get("stroke") is None:
-        held.pop("stroke-linejoin", None)
+        for key in [key for key, value in _ROOT.items() if attributes.get(key) == value]:
+            del attributes[key]
+    if attributes.get("stroke") is None:
+        attributes.pop("stroke-linejoin", None)
 
 
 def _shorten(element: ET.Element) -> None:
-    held = element.attrib
-    turned = held.get("transform", "")
+    attributes = element.attrib
+    turned = attributes.get("transform", "")
     moved = _MOVED.fullmatch(turned) if element.tag == "text" else None
     if moved:
-        held["x"], held["y"] = moved.groups()
+        attributes["x"], attributes["y"] = moved.groups()
     if moved or _NO_TURN.match(turned):
-        del held["transform"]
-    for key in _NUMBERS & held.keys():
-        held[key] = short_number(float(held[key]))
-    if "d" in held:
-        held["d"] = short_path(held["d"])
+        del attributes["transform"]
+    for key in _NUMBERS & attributes.keys():
+        attributes[key] = short_number(float(attributes[key]))
+    if "d" in attributes:
+        attributes["d"] = short_path(attributes["d"])
 
 
 def _inline_circles(root: ET.Element) -> None:
@@ -280,14 +280,14 @@ def _rename(root: ET.Element, name: str) -> None:
     ids = [element.attrib["id"] for element in root.iter() if "id" in element.attrib]
     short = {own: f"{name}-{i}" for i, own in enumerate(dict.fromkeys(ids))}
     for element in root.iter():
-        held = element.attrib
-        if "id" in held:
-            held["id"] = short[held["id"]]
-        if held.get("href", "")[1:] in short:
-            held["href"] = f"#{short[held['href'][1:]]}"
-        for key, value in held.items():
+        attributes = element.attrib
+        if "id" in attributes:
+            attributes["id"] = short[attributes["id"]]
+        if attributes.get("href", "")[1:] in short:
+            attributes["href"] = f"#{short[attributes['href'][1:]]}"
+        for key, value in attributes.items():
             if value.startswith("url("):
-                held[key] = _REFERENCE.sub(lambda found: f"url(#{short[found[1]]})", value)
+                attributes[key] = _REFERENCE.sub(lambda found: f"url(#{short[found[1]]})", value)
 
 
 @dataclass(frozen=True)
@@ -333,16 +333,16 @@ def drawing(display: Display, *, alt: str, name: str) -> Drawing:
     name : str
         Begins every ``id`` in the drawing: another one for each drawing of a page.
     """
-    held = io.BytesIO()
+    buffer = io.BytesIO()
     with styled(svg_fonttype="none"), warnings.catch_warnings():
         # the page's font draws the letters; that matplotlib's has not all of them is no matter
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        _print(display.figure_, held)
+        _print(display.figure_, buffer)
     boxes = tuple(_box(ax, display.x_units, display.y_units) for ax in display.axes_)
-    return Drawing(svg=rewritten(held.getvalue(), alt=alt, name=name), axes=boxes)
+    return Drawing(svg=rewritten(buffer.getvalue(), alt=alt, name=name), axes=boxes)
 
 
-def _print(figure: Figure, held: io.BytesIO) -> None:
+def _print(figure: Figure, buffer: io.BytesIO) -> None:
     """Draw a figure once, without its background; ``savefig`` draws twice to place the axes."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: PLC0415 -- heavy
 
@@ -350,7 +350,7 @@ def _print(figure: Figure, held: io.BytesIO) -> None:
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     figure.patch.set_visible(False)
     try:
-        FigureCanvasSVG(figure).print_svg(held, metadata=nothing)  # type: ignore[no-untyped-call]
+        FigureCanvasSVG(figure).print_svg(buffer, metadata=nothing)  # type: ignore[no-untyped-call]
     finally:
         figure.patch.set_visible(seen)
         figure.set_canvas(canvas)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Self
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import Estimate
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import Headline, has_noise, headline_of
 from fedparity.plots.part_bars import BarRow, name_bars, write_beside
 from fedparity.plots.silo_forest import Reference, level_line, name_above
 from fedparity.plots.style import (
     ACCENT,
     INK,
     MUTED,
-    WIDTH,
+    Canvas,
     Display,
     Units,
-    canvas,
     dress,
     pointer,
     span_from_zero,
@@ -27,57 +25,7 @@ from fedparity.text import number, span
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "Headline",
-    "UncertaintyDisplay",
-    "headline_of",
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Headline:
-    """A number with its errors, where it stands, and what a silo alone has instead of it."""
-
-    found: Estimate
-    at: tuple[str, ...]
-    """Steps to it in the JSON of the result."""
-    name: str
-    """Of an axis."""
-    level: float | None
-    """The review level on that axis; ``None`` without one, or if it has another unit."""
-    alone: Literal["disparity", "wasserstein"]
-    """The field of a silo that holds the same measure of the silo alone."""
-
-
-def headline_of(result: AuditResult) -> Headline:
-    """Return the distance of the two groups furthest apart, or the disparity if that is reviewed.
-
-    Examples
-    --------
-    >>> from fedparity import simulate
-    >>> table = {"z": [1.0, 2.0, 3.0, 5.0], "g": ["a", "b", "a", "b"], "s": ["x", "x", "y", "y"]}
-    >>> result = simulate(table, score="z", group="g", silo="s", score_range=(0, 9), levels=2)
-    >>> headline_of(result).name
-    'score points between the groups furthest apart'
-    """
-    review = result.disparity.review_level
-    if result.disparity.review_unit == "squared":
-        return Headline(
-            found=result.disparity,
-            at=("disparity",),
-            name="disparity",
-            level=review,
-            alone="disparity",
-        )
-    lowest, highest = result.plan.score_range
-    scale = {"points": 1.0, "share": highest - lowest}.get(result.disparity.review_unit)
-    return Headline(
-        found=result.magnitudes.worst_pair,
-        at=("magnitudes", "worst_pair"),
-        name="score points between the groups furthest apart",
-        level=None if review is None or scale is None else review * scale,
-        alone="wasserstein",
-    )
+__all__ = ["UncertaintyDisplay"]
 
 
 _FAR = 5.0
@@ -93,19 +41,7 @@ class UncertaintyDisplay(Display):
     """
 
     @classmethod
-    def from_audit(
-        cls, result: AuditResult, *, ax: Axes | None = None, width: float = WIDTH
-    ) -> UncertaintyDisplay:
-        """Draw the errors of a result's headline.
-
-        Parameters
-        ----------
-        result : AuditResult
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if absent.
-        width : float
-            Of a new figure, in inches.
-        """
+    def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         headline = headline_of(result)
         found = headline.found
         near = [found.corrected, found.interval.upper, found.combined.upper, headline.level]
@@ -113,32 +49,29 @@ class UncertaintyDisplay(Display):
         shown = found.outer.upper if found.outer.upper <= _FAR * reach else 1.25 * reach
         units = Units.for_values([shown, reach])
         bars = _rows(result, headline)
-        with canvas(ax, width, 0.46 * len(bars) + 0.85) as axes:
-            dress(axes)
-            name_bars(axes, bars)
-            span_from_zero(axes, [units.place(max(shown, reach))])
-            value = units.place(found.corrected)
-            axes.axvline(value, color=ACCENT, linewidth=1.0, zorder=1.5)
-            references = [
-                Reference(f"all silos {number(found.corrected)}", value, ACCENT),
-                *level_line(axes, headline.level, units),
-            ]
-            for row, interval in enumerate((found.interval, found.combined, found.outer)):
-                _draw_interval(axes, row, interval, units)
-                axes.plot(
-                    [value], [row], "D", color=ACCENT, markersize=5, zorder=4, gid=bars[row].at
-                )
-            write_beside(axes, bars)
-            name_above(axes, references, width=width - 3.0)
-            axes.set_xlabel(units.label(headline.name))
-        return cls(ax_=axes, figure_=axes.figure, x_units=units)  # type: ignore[arg-type]
+        ax = canvas.axes(0.46 * len(bars) + 0.85)
+        dress(ax)
+        name_bars(ax, bars)
+        span_from_zero(ax, [units.place(max(shown, reach))])
+        value = units.place(found.corrected)
+        ax.axvline(value, color=ACCENT, linewidth=1.0, zorder=1.5)
+        references = [
+            Reference(f"all silos {number(found.corrected)}", value, ACCENT),
+            *level_line(ax, headline.level, units),
+        ]
+        for row, interval in enumerate((found.interval, found.combined, found.outer)):
+            _draw_interval(ax, row, interval, units)
+            ax.plot([value], [row], "D", color=ACCENT, markersize=5, zorder=4, gid=bars[row].at)
+        write_beside(ax, bars)
+        name_above(ax, references, width=canvas.width - 3.0)
+        ax.set_xlabel(units.label(headline.name))
+        return cls(ax_=ax, x_units=units)
 
 
 def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
-    noisy = "dp" in str(result.guarantee.get("mode"))
     found = headline.found
     often = f"{100 * result.confidence:.3g} % interval"
-    sketches = "noise and bins" if noisy else "sketches"
+    sketches = "noise and bins" if has_noise(result) else "sketches"
     names = (
         ("interval", often, "of the population", found.interval),
         ("combined", "combined", f"and all errors of {sketches}", found.combined),
@@ -159,7 +92,7 @@ def _rows(result: AuditResult, headline: Headline) -> list[BarRow]:
     ]
 
 
-def _draw_interval(ax: Axes, row: int, interval: Interval, units: Units) -> None:
+def _draw_interval(ax: Axes, row: int, interval: Bounds, units: Units) -> None:
     """A bar from end to end; the first, which is the headline's, is the boldest."""
     lower, upper = units.place(interval.lower), units.place(interval.upper)
     right = ax.get_xlim()[1]

@@ -20,7 +20,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.records import Batch, Faults, Records
-from fedparity.sketches.selection.passes import Progress, available_threads, deal
+from fedparity.sketches.selection.passes import Progress, available_threads, map_batches
 
 __all__ = [
     "CDFPieces",
@@ -357,7 +357,7 @@ def grid_counts(
 
     # Whoever hands out batches once may use their memory again: one thread then.
     several = available_threads() if threads is None else threads
-    tallies = deal(
+    tallies = map_batches(
         records,
         lambda: GridTally(len(groups), grid),
         GridTally.update,

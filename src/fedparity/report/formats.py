@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.files import Path, refuse_existing, write_whole
+from fedparity.documents.result import AuditResult
 from fedparity.errors import OutputError
 from fedparity.errors.extras import check_html, check_pdf
 
@@ -94,7 +94,10 @@ def save_report(result: AuditResult, path: Path, *, force: bool = False) -> str:
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower()  # noqa: PTH122 -- pathlib takes 7 ms to import
     if ending not in SUFFIXES:
-        raise OutputError.unknown_report(name, SUFFIXES)
+        raise OutputError(
+            f"the format of the report {name} is not known by its ending.",
+            fix=f"choose a name that ends in {', '.join(SUFFIXES)}.",
+        )
     if not force:
         refuse_existing(name)
     chosen = FORMATS[SUFFIXES[ending]]

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
+from fedparity.report import tables
 from fedparity.report.sentences.answers import (
-    READING_SILOS,
     how_certain,
     how_large,
     in_points,
     points_range,
-    rates_heading,
     reading_rates,
+    reading_silos,
     seen_alone,
     size,
     summed_silos,
@@ -25,33 +27,17 @@ from fedparity.report.sentences.caveats import (
     reproduce_command,
     what_weakens,
 )
-from fedparity.report.sentences.naming import counted_in
 from fedparity.report.sentences.origins import explain_decomposition, why
-from fedparity.report.tables import (
-    READING_MAGNITUDES,
-    all_rates,
-    group_rows,
-    magnitude_columns,
-    magnitude_rows,
-    measures,
-    rate_heads,
-    rate_rows,
-    silo_rows,
-)
+from fedparity.report.tables import READING_MAGNITUDES, Table
 from fedparity.report.verdicts import mark_of
-from fedparity.text import percent
 
 __all__ = [
     "code",
     "first_lines",
-    "group_table",
-    "magnitude_table",
     "markdown_report",
-    "measure_table",
     "plain",
     "rate_blocks",
-    "silo_table",
-    "table",
+    "table_lines",
 ]
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~&$#])")
@@ -93,23 +79,18 @@ def code(text: str) -> str:
     return f"{fence}{room}{line}{room}{fence}"
 
 
-def table(heading: list[str], rows: list[list[str]], sides: str) -> list[str]:
-    """Return a table of cells that are Markdown already; each column is l(eft) or r(ight).
-
-    Examples
-    --------
-    >>> table(["silo", "n"], [["a", "3"]], "lr")
-    ['| silo | n |', '|:---|---:|', '| a | 3 |']
-    """
-    rule = [{"l": ":---", "r": "---:"}[side] for side in sides]
-    return [
-        _row(heading),
-        f"|{'|'.join(rule)}|",
-        *(_row(row) for row in rows),
-    ]
+def table_lines(table: Table, document: Mapping[str, Any], *, texts: int = 0) -> list[str]:
+    """Return a table: names and the last ``texts`` columns are text, to the left; others numbers."""
+    numbers = len(table.columns) - texts
+    rows = (
+        [plain(name), *cells[:numbers], *map(plain, cells[numbers:])]
+        for name, *cells in table.texts(document)
+    )
+    rule = "|".join([":---", *["---:"] * numbers, *[":---"] * texts])
+    return [_row(table.heads), f"|{rule}|", *map(_row, rows)]
 
 
-def _row(cells: list[str]) -> str:
+def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
@@ -119,20 +100,21 @@ _OPEN, _SHOWN = 20, 100
 
 def markdown_report(result: AuditResult) -> str:
     """Return the result as GitHub-flavored Markdown; equal results give equal bytes."""
+    document = result.to_dict()
     blocks = [
         [f"## {mark_of(result).shape} {plain(in_points(result))}"],
         first_lines(result),
         [f"{plain(result.plan.title)} ({plain(size(result))})"],
         ["### Groups"],
-        group_table(result),
-        *rate_blocks(result),
+        table_lines(tables.groups(result), document),
+        *rate_blocks(result, document),
         _answers(result),
         ["### How large, in other units"],
-        magnitude_table(result),
+        table_lines(tables.magnitudes(result), document),
         [READING_MAGNITUDES],
-        *_silos(result),
+        *_silos(result, document),
         ["### How sure, in detail"],
-        measure_table(result),
+        table_lines(tables.measures(result), document, texts=1),
         [plain(how_certain(result))],
         [plain(explain_accuracy(result))],
         [plain(explain_decomposition(result))],
@@ -154,47 +136,17 @@ def first_lines(result: AuditResult) -> list[str]:
     return lines if len(lines) > 2 else lines[:1]
 
 
-def measure_table(result: AuditResult) -> list[str]:
-    """Return the table of measures."""
-    rows = [
-        [plain(each.name), each.value, each.range, plain(each.meaning)]
-        for each in measures(result)
-    ]
-    return table(["measure", "value", "range", "meaning"], rows, "lrrl")
-
-
-def group_table(result: AuditResult) -> list[str]:
-    """Return the table of groups."""
-    rows = [[plain(name), *numbers] for name, *numbers in group_rows(result)]
-    return table(["group", counted_in(result), "share", "mean score"], rows, "lrrr")
-
-
-def rate_blocks(result: AuditResult) -> list[list[str]]:
+def rate_blocks(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
     """Return a heading, a table and how to read it for the rates at every threshold."""
     blocks = []
-    for rates in all_rates(result):
-        rows = [[plain(name), *numbers] for name, *numbers in rate_rows(rates)]
+    for place, rates in enumerate(tables.all_rates(result)):
+        table = tables.rates_table(result, place)
         blocks += [
-            [f"**{plain(rates_heading(rates))}**"],
-            table(rate_heads(result), rows, "lrrrrl"),
+            [f"**{plain(table.caption)}**"],
+            table_lines(table, document, texts=1),
             [plain(reading_rates(rates, result))],
         ]
     return blocks
-
-
-def magnitude_table(result: AuditResult) -> list[str]:
-    """Return the disparity in units that people can read, with bounds."""
-    rows = [[plain(name), *numbers] for name, *numbers in magnitude_rows(result)]
-    return table(["measure", *magnitude_columns(result)], rows, "lrrrr")
-
-
-def silo_table(result: AuditResult) -> list[str]:
-    """Return the table of silos; of very many, those of largest influence."""
-    heading = ["silo", counted_in(result), "alone", f"{percent(result.confidence)} interval"]
-    rows = [
-        [plain(silo), *numbers, plain(note)] for silo, *numbers, note in silo_rows(result, _SHOWN)
-    ]
-    return table([*heading, "influence", "note"], rows, "lrrrrl")
 
 
 def _answers(result: AuditResult) -> list[str]:
@@ -208,20 +160,21 @@ def _answers(result: AuditResult) -> list[str]:
     return [*lines, *(["- **What else is missing?**", *missing] if missing else [])]
 
 
-def _silos(result: AuditResult) -> list[list[str]]:
+def _silos(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
     count = len(result.silos)
     title = f"Silos ({count:,})"
     if summed := summed_silos(result):
         return [[f"### {title}"], [plain(summed)]]
     left_out = count - _SHOWN
-    after = [READING_SILOS]
+    after = [plain(reading_silos(result))]
+    table = table_lines(tables.silos(result, _SHOWN), document, texts=1)
     if left_out > 0:
         after.insert(0, f"The {_SHOWN} of largest influence; {left_out:,} more are in the JSON.")
     if count <= _OPEN:
-        return [[f"### {title}"], silo_table(result), after]
+        return [[f"### {title}"], table, after]
     return [
         ["<details>", f"<summary>{title}</summary>"],
-        silo_table(result),
+        table,
         after,
         ["</details>"],
     ]

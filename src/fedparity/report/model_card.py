@@ -11,17 +11,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import ThresholdResult, as_json
 from fedparity.documents.fields import group_words
-from fedparity.report.markdown import (
-    first_lines,
-    group_table,
-    magnitude_table,
-    measure_table,
-    plain,
-    rate_blocks,
-)
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import ThresholdResult, as_json
+from fedparity.report import tables
+from fedparity.report.markdown import first_lines, plain, rate_blocks, table_lines
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -66,27 +60,27 @@ def yaml_text(value: Mapping[str, Any]) -> list[str]:
 
 def _lines(value: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
     if isinstance(value, Mapping):
-        for name, held in value.items():
-            yield from _entry(f"{indent}{name}:", held, indent)
+        for name, item in value.items():
+            yield from _entry(f"{indent}{name}:", item, indent)
     else:
-        for held in value:
-            yield from _item(held, indent)
+        for item in value:
+            yield from _item(item, indent)
 
 
-def _entry(start: str, held: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
-    if _is_nested(held):
+def _entry(start: str, item: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
+    if _is_nested(item):
         yield start
-        yield from _lines(held, f"{indent}  ")
+        yield from _lines(item, f"{indent}  ")
     else:
-        yield f"{start} {_scalar(held)}"
+        yield f"{start} {_scalar(item)}"
 
 
-def _item(held: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
+def _item(item: Any, indent: str) -> Iterator[str]:  # noqa: ANN401
     """An item of a list: its first line starts with a dash."""
-    if not _is_nested(held):
-        yield f"{indent}- {_scalar(held)}"
+    if not _is_nested(item):
+        yield f"{indent}- {_scalar(item)}"
         return
-    first, *others = _lines(held, f"{indent}  ")
+    first, *others = _lines(item, f"{indent}  ")
     yield f"{indent}- {first.lstrip()}"
     yield from others
 
@@ -202,10 +196,10 @@ def _sizes(result: AuditResult) -> Iterator[dict[str, Any]]:
 
 
 def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:
-    """The rate of every group at every threshold, and above every quantile that was asked for."""
+    """The rate of every group at every threshold, and above every quantile requested."""
     for rates in all_rates(result):
         at: dict[str, Any] = (
-            {"threshold": rates.threshold, "favorable": rates.favorable}
+            {"threshold": rates.score, "favorable": rates.favorable}
             if isinstance(rates, ThresholdResult)
             else {"level": rates.level}
         )
@@ -217,9 +211,9 @@ def _rates(result: AuditResult) -> Iterator[dict[str, Any]]:
                 group=each.group,
                 **at,
                 interval=each.rate.interval,
-                ratio_to_best=each.ratio_to_best.value,
-                ratio_interval=each.ratio_to_best.interval,
-                four_fifths=each.four_fifths,
+                ratio_to_best=each.ratio.value,
+                ratio_interval=each.ratio.interval,
+                four_fifths=each.answer,
             )
 
 
@@ -228,6 +222,7 @@ def _metric(kind: str, name: str, value: float | None, **arguments: Any) -> dict
 
 
 def _evaluation(result: AuditResult) -> list[list[str]]:
+    document = result.to_dict()
     return [
         ["## Evaluation"],
         ["### Testing Data, Factors & Metrics"],
@@ -235,16 +230,16 @@ def _evaluation(result: AuditResult) -> list[list[str]]:
         [f"{plain(result.plan.title)}: {plain(size(result))}. {plain(explain_privacy(result))}"],
         ["#### Factors"],
         [f"The {plain(groups_words(result))}, in {silos_words(result)}."],
-        group_table(result),
+        table_lines(tables.groups(result), document),
         ["#### Metrics"],
         [plain(explain_laws(result))],
         ["### Results"],
         [f"**{mark_of(result).shape} {plain(in_points(result))}**"],
         first_lines(result),
-        *rate_blocks(result),
-        magnitude_table(result),
+        *rate_blocks(result, document),
+        table_lines(tables.magnitudes(result), document),
         [READING_MAGNITUDES],
-        measure_table(result),
+        table_lines(tables.measures(result), document, texts=1),
     ]
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
+from fedparity.report import tables
 from fedparity.report.sentences.answers import (
     in_points,
     points_range,
-    rates_heading,
     size,
     two_verdicts,
 )
 from fedparity.report.sentences.caveats import left_out
-from fedparity.report.sentences.naming import counted_in
-from fedparity.report.tables import all_rates, group_rows, measures, rate_heads, rate_rows
+from fedparity.report.tables import Table
 from fedparity.report.verdicts import mark_of
 
 __all__ = ["notebook_html"]
@@ -32,18 +32,16 @@ def notebook_html(result: AuditResult) -> str:
     """
     first = [points_range(result), *(f"{shape} {words}" for shape, words in two_verdicts(result))]
     lines = [*first, *left_out(result)]
-    rates = (
-        _line(rates_heading(each)) + _table(rate_heads(result), rate_rows(each))
-        for each in all_rates(result)
-    )
-    heads = ["group", counted_in(result), "share", "mean score"]
+    document = result.to_dict()
+    rates = [tables.rates_table(result, i) for i in range(len(tables.all_rates(result)))]
+    rated = (_line(table.caption) + _table(table, document) for table in rates)
     return (
         '<div style="max-width:50em">'
         f'<p style="{_LINE};font-weight:bold">{mark_of(result).shape} '
         f"{escape(in_points(result))}</p>{''.join(map(_line, lines))}"
-        f"{_table(heads, group_rows(result))}{''.join(rates)}"
+        f"{_table(tables.groups(result), document)}{''.join(rated)}"
         '<details><summary style="cursor:pointer">How sure, in detail</summary>'
-        f"{_table(['measure', 'value', 'range', 'meaning'], measures(result))}</details>"
+        f"{_table(tables.measures(result), document)}</details>"
         f'<p style="{_LINE};opacity:.75">{escape(result.plan.title)} '
         f"({escape(size(result))})</p></div>"
     )
@@ -53,11 +51,12 @@ def _line(text: str) -> str:
     return f'<p style="{_LINE}">{escape(text)}</p>'
 
 
-def _table(heads: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col" style="{_CELL}">{escape(each)}</th>' for each in heads)
+def _table(table: Table, document: Mapping[str, Any]) -> str:
+    heads = (f'<th scope="col" style="{_CELL}">{escape(each)}</th>' for each in table.heads)
+    rows = map(_row, table.texts(document))
     return (
         '<table style="border-collapse:collapse;margin:.4em 0">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
+        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
 
 

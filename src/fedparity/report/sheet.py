@@ -1,4 +1,4 @@
-"""What stands on the sheet, as HTML."""
+"""The report as a PDF of one page: its figures, its HTML, and as much as fits."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from html import escape
 from importlib.resources import files
 from typing import Any, Final, NoReturn
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.errors.extras import check_pdf, weasyprint
+from fedparity.report import tables
 from fedparity.report.sentences.answers import (
-    READING_SILOS,
     how_certain,
     how_large,
     in_points,
     points_range,
-    rates_heading,
+    reading_silos,
     seen_alone,
     size,
     summed_silos,
@@ -32,11 +32,10 @@ from fedparity.report.sentences.caveats import (
     reproduce_command,
     what_weakens,
 )
-from fedparity.report.sentences.naming import counted_in, groups_words, short
+from fedparity.report.sentences.naming import groups_words, short
 from fedparity.report.sentences.origins import why
-from fedparity.report.tables import all_rates, group_rows, rate_heads, rate_rows, silo_rows
 from fedparity.report.verdicts import mark_of, verdict_line
-from fedparity.text import counted, percent
+from fedparity.text import counted
 
 __all__ = [
     "Room",
@@ -126,7 +125,10 @@ def sheet_html(
     result: AuditResult, figures: Iterable[SheetFigure], *, style: str, room: Room
 ) -> str:
     """Return the page that becomes the sheet."""
-    wide, *pair = (_figure(each) for each in figures)
+    wide, *pair = (
+        f"<figure>{each.svg}<figcaption>{escape(each.caption)}</figcaption></figure>"
+        for each in figures
+    )
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(short(result.plan.title))}: {escape(verdict_line(result))}</title>"
@@ -153,22 +155,26 @@ def _verdicts(result: AuditResult) -> str:
 
 def _groups(result: AuditResult) -> str:
     """The groups; with their rates, a table for each threshold."""
-    if not all_rates(result):
-        heads = ["group", counted_in(result), "share", "mean score"]
-        return _table("Groups", heads, group_rows(result)[:_GROUPS])
-    tables = []
-    for rates in all_rates(result)[:_THRESHOLDS]:
-        group, *heads = rate_heads(result)
-        rows = zip(group_rows(result), rate_rows(rates), strict=True)
-        both = [[name, n, mean, *numbers] for (name, n, _, mean), (_, *numbers) in rows]
-        columns = [group, counted_in(result), "mean score", *heads]
-        tables.append(_table(rates_heading(rates), columns, both[:_GROUPS]))
-    return "".join(tables) + _more(result)
+    groups, rates = tables.groups(result), tables.all_rates(result)[:_THRESHOLDS]
+    document = result.to_dict()
+    if not rates:
+        return _table("Groups", groups.heads, groups.texts(document)[:_GROUPS])
+    shown = []
+    for table in (tables.rates_table(result, place) for place in range(len(rates))):
+        both = zip(
+            [groups.heads, *groups.texts(document)],
+            [table.heads, *table.texts(document)],
+            strict=True,
+        )
+        heads, *rows = [[name, n, mean, *cells] for (name, n, _, mean), (_, *cells) in both]
+        shown.append(_table(table.caption, heads, rows[:_GROUPS]))
+    return "".join(shown) + _more(result)
 
 
 def _more(result: AuditResult) -> str:
     """What of the rates has no room on a sheet."""
-    groups, rates = len(result.groups) - _GROUPS, len(all_rates(result)) - _THRESHOLDS
+    groups = len(result.groups) - _GROUPS
+    rates = len(tables.all_rates(result)) - _THRESHOLDS
     left = [
         *([counted(groups, "more group")] if groups > 0 else []),
         *([counted(rates, "more threshold")] if rates > 0 else []),
@@ -178,20 +184,20 @@ def _more(result: AuditResult) -> str:
 
 def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table whose first column is a name, and all others numbers."""
-    head = "".join(_head(name, number=i > 0) for i, name in enumerate(heads))
+    number = ' class="number"'
+    head = "".join(
+        f'<th scope="col"{number if place else ""}>{escape(name)}</th>'
+        for place, name in enumerate(heads)
+    )
     body = "".join(
-        f"<tr><td>{escape(short(name))}</td>{''.join(map(_number, numbers))}</tr>"
+        f"<tr><td>{escape(short(name))}</td>"
+        f"{''.join(f'<td{number}>{escape(text)}</td>' for text in numbers)}</tr>"
         for name, *numbers in rows
     )
     return (
         f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
-
-
-def _figure(figure: SheetFigure) -> str:
-    caption = escape(figure.caption)
-    return f"<figure>{figure.svg}<figcaption>{caption}</figcaption></figure>"
 
 
 def _answers(result: AuditResult, most: int) -> str:
@@ -230,22 +236,13 @@ def _cut(sentences: tuple[str, ...], most: int) -> tuple[str, ...]:
 def _silos(result: AuditResult, most: int) -> str:
     if summed := summed_silos(result):
         return _section("Silos", f"<p>{escape(summed)}</p>")
-    heading = ("silo", counted_in(result), "alone", f"{percent(result.confidence)} interval")
-    rows = [row[:-1] for row in silo_rows(result, most)]
-    cut = len(result.silos) > len(rows)
-    caption = f"The {len(rows)} silos of largest influence" if cut else "Silos"
-    more = f"{len(result.silos) - len(rows):,} more are in the JSON. " if cut else ""
-    table = _table(caption, (*heading, "influence"), rows)
-    return f"{table}<figcaption>{more}{escape(READING_SILOS)}</figcaption>"
-
-
-def _head(name: str, *, number: bool) -> str:
-    kind = ' class="number"' if number else ""
-    return f'<th scope="col"{kind}>{escape(name)}</th>'
-
-
-def _number(text: str) -> str:
-    return f'<td class="number">{escape(text)}</td>'
+    table, left = tables.silos(result, most), len(result.silos) - most
+    rows = (row[:-1] for row in table.texts(result.to_dict()))  # without the notes
+    more = f"{left:,} more are in the JSON. " if left > 0 else ""
+    return (
+        f"{_table(table.caption, table.heads[:-1], rows)}"
+        f"<figcaption>{more}{escape(reading_silos(result))}</figcaption>"
+    )
 
 
 def _footer(result: AuditResult) -> str:
@@ -286,7 +283,8 @@ def pdf_report(result: AuditResult) -> bytes:
     pages = (sheet_html(result, figures, style=style, room=room) for room in _ROOMS)
     digest = hashlib.sha256(result.to_json().encode()).digest()
     with _quiet(), _without_clock():
-        document = next(filter(_is_one_page, map(_rendered, pages)))
+        documents = map(_rendered, pages)
+        document = next(each for each in documents if len(each.pages) == 1)
         data: bytes = document.write_pdf(pdf_identifier=digest[:16], pdf_tags=True)
     return data
 
@@ -320,10 +318,6 @@ def _without_clock() -> Iterator[None]:
 
 def _is_news(record: logging.LogRecord) -> bool:
     return ".notdef" not in str(record.msg)
-
-
-def _is_one_page(document: Any) -> bool:  # noqa: ANN401
-    return len(document.pages) == 1
 
 
 def _refuse(url: str, *_: object, **__: object) -> NoReturn:

@@ -1,199 +1,155 @@
-"""The numbers of a result as rows of text, for formats that have tables but no figures."""
+"""The tables of a result, each defined once: which numbers stand where, and how they are written.
+
+A cell is a place in the JSON of the result with the form of its number. The page shows both, so that
+anyone can check a number; Markdown, the sheet, a notebook and a terminal show the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult, as_json
 from fedparity.documents.fields import group_words
-from fedparity.report.html.markup import looked_up
-from fedparity.report.sentences.answers import Rates
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult, group_key
+from fedparity.plots.headline import headline_of, symbol
+from fedparity.report.sentences.answers import Rates, rates_heading
 from fedparity.report.sentences.caveats import given_words
-from fedparity.report.sentences.naming import symbol
-from fedparity.report.verdicts import NOTHING, written
-from fedparity.text import amount, number, percent, percents, span
+from fedparity.report.sentences.naming import counted_in
+from fedparity.text import NOTHING, amount, percent, pointer, written
 
 __all__ = [
     "READING_MAGNITUDES",
-    "Magnitude",
-    "Measure",
+    "Cell",
+    "Column",
+    "Row",
+    "SiloColumn",
+    "Table",
+    "accuracy",
     "all_rates",
-    "group_rows",
-    "influences",
-    "magnitude_columns",
-    "magnitude_rows",
+    "cell_text",
+    "curves",
+    "groups",
+    "looked_up",
     "magnitudes",
     "measures",
-    "most_influential",
-    "optional",
-    "rate_heads",
-    "rate_rows",
+    "pairs",
+    "parts",
+    "rates_table",
     "records_of",
-    "signed",
-    "silo_rows",
+    "silo_cell",
+    "silo_columns",
+    "silo_quantiles",
+    "silos",
+    "terms",
 ]
 
 READING_MAGNITUDES = (
     "An interval is of the population; the other ranges are of the raw data, whatever they are, "
     "noise included. The first two values are without what noise adds on average."
 )
+_SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
+"""Of the curves; those of the silos' quantiles are the same."""
+
+
+class Cell(NamedTuple):
+    """A place in the JSON of the result and the form of what stands there, or a fixed text."""
+
+    path: str
+    """A JSON pointer; empty for a fixed text."""
+    form: str = "number"
+    """See :func:`fedparity.text.written`."""
+    text: str = NOTHING
+
+
+class Column(NamedTuple):
+    """A column; ``path``, if there is one, goes on from that of the row."""
+
+    title: str
+    path: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Magnitude:
-    """One line of the table: a number of the result, and the ranges around it."""
+class Row:
+    """A row; with a path, its columns name where the cells stand below it."""
 
-    name: str
-    value: str
-    """Where in the JSON the number stands."""
-    form: str
-    """How a number is written; see :mod:`fedparity.report.verdicts`."""
-    ranges: tuple[str, str, str]
-    """Where interval, certificate and outer bounds stand; empty for none."""
+    title: str
+    cells: tuple[Cell, ...]
+    path: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table with a caption and headings on both sides."""
+
+    caption: str
+    corner: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    is_sentence: bool = False
+    """Whether the caption is a sentence about the result."""
 
     @property
-    def range_form(self) -> str:
-        """How its ranges are written."""
-        return "percents" if self.form == "percent" else "span"
+    def heads(self) -> list[str]:
+        """The headings of all columns, that of the names of the rows first."""
+        return [self.corner, *(column.title for column in self.columns)]
 
-
-def magnitude_columns(result: AuditResult) -> tuple[str, str, str, str]:
-    """Return the headings of the columns: the value, and its three ranges."""
-    return (
-        "value",
-        f"{percent(result.confidence)} interval",
-        given_words(result),
-        "and all that is missing",
-    )
-
-
-def magnitudes(result: AuditResult) -> list[Magnitude]:
-    """Return the lines of the table, those of the headline first."""
-    first, second = map(group_words, result.magnitudes.worst_pair.groups)
-    return [
-        _estimate(f"{first} and {second}, furthest apart, in points", "worst_pair"),
-        _estimate("scores must move to be alike, in points", "points"),
-        Magnitude(
-            name="furthest apart, as a share of the scale",
-            value="/magnitudes/worst_pair/share_of_range",
-            form="percent",
-            ranges=("", "", ""),
-        ),
-        _bounded("furthest apart, in standard deviations", "standardized/distance"),
-        _bounded("difference of their means, in standard deviations", "standardized/mean_gap"),
-        _bounded("one standard deviation in a group, in points", "standardized/deviation"),
-        _bounded("share of the variance of all scores", "variance_share", "percent"),
-        _bounded("of it by means; the rest by spread and shape", "location_share", "percent"),
-        _bounded("to be alike if groups were equally large, in points", "equal_weights"),
-        *(
-            _bounded(
-                f"{group_words(each.group)}: from the center of all, in points", f"burden/{i}"
-            )
-            for i, each in enumerate(result.magnitudes.burden)
-        ),
-    ]
-
-
-def _estimate(name: str, field: str) -> Magnitude:
-    base = f"/magnitudes/{field}"
-    return Magnitude(
-        name=name,
-        value=f"{base}/corrected",
-        form="number",
-        ranges=(f"{base}/interval", f"{base}/certificate", f"{base}/outer"),
-    )
-
-
-def _bounded(name: str, field: str, form: str = "number") -> Magnitude:
-    base = f"/magnitudes/{field}"
-    return Magnitude(
-        name=name,
-        value=f"{base}/value",
-        form=form,
-        ranges=("", f"{base}/certificate", f"{base}/outer"),
-    )
-
-
-class Measure(NamedTuple):
-    """One line of the table of measures."""
-
-    name: str
-    value: str
-    range: str
-    meaning: str
-
-
-def measures(result: AuditResult) -> list[Measure]:
-    """Return the disparity as the paper defines it, with every kind of range and its parts."""
-    found, often = result.disparity, f"{percent(result.confidence)} interval"
-    parts, mixing, terms = result.attribution, result.heterogeneity, result.decomposition
-    rows = [
-        Measure(
-            f"Disparity {symbol('G', result)}", number(found.value), span(found.interval), often
-        ),
-        Measure("corrected", number(found.corrected), "", "without what noise adds on average"),
-        Measure("combined", "", span(found.combined), "with the guaranteed error of the sketches"),
-        Measure(
-            "certificate", "", span(found.certificate), f"the raw data, {given_words(result)}"
-        ),
-    ]
-    if found.outer != found.certificate:
-        rows.append(Measure("outer bounds", "", span(found.outer), "and all that is missing"))
-    rows += [
-        Measure("p-value", number(found.p_value), "", "how often noise alone shows as much"),
-        Measure(
-            f"Heterogeneity {symbol('H', result)}",
-            number(mixing.value),
-            span(mixing.interval),
-            often,
-        ),
-    ]
-    for name, part, ends in (
-        ("Selection between silos", parts.selection, parts.intervals.selection),
-        ("Within silos", parts.within, parts.intervals.within),
-    ):
-        if part is not None and ends is not None:
-            rows.append(Measure(name, number(part), span(ends), often))
-    if terms.v_mix is not None and terms.v_bar is not None:
-        rows += [
-            Measure("V_mix", number(terms.v_mix), "", "mixture discrepancy"),
-            Measure("V_bar", number(terms.v_bar), "", "disparity of the centers"),
+    def texts(self, document: Mapping[str, Any]) -> list[list[str]]:
+        """Return the rows as text, the name first; ``document`` is the JSON of the result."""
+        return [
+            [row.title, *(cell_text(cell, document) for cell in row.cells)] for row in self.rows
         ]
-    if terms.remainder is not None:
-        rows.append(Measure("R", number(terms.remainder), "", "interaction of the two"))
-    return rows
 
 
-def group_rows(result: AuditResult) -> list[list[str]]:
-    """Return each group's name, records, share and mean."""
-    return [
-        [group_words(each.group), amount(each.n), percent(each.share), number(each.mean)]
-        for each in result.groups
-    ]
+def cell_text(cell: Cell, document: Mapping[str, Any]) -> str:
+    """Return what a cell shows."""
+    return written(looked_up(document, cell.path), cell.form) if cell.path else cell.text
 
 
-def rate_heads(result: AuditResult) -> list[str]:
-    """Return the headings of a table of rates."""
-    often = f"{percent(result.confidence)} interval"
-    return ["group", "rate", often, "to the highest", often, "four fifths"]
+def looked_up(document: Any, path: str) -> Any:  # noqa: ANN401 -- JSON holds anything
+    """Return what a pointer points at.
+
+    Raises
+    ------
+    LookupError
+        If there is nothing: a table names a field that the result does not have.
+
+    Examples
+    --------
+    >>> looked_up({"silos": [{"n": {"a/b": 7}}]}, "/silos/0/n/a~1b")
+    7
+    """
+    found = document
+    for step in path.split("/")[1:]:
+        name = step.replace("~1", "/").replace("~0", "~")
+        found = found[int(name)] if isinstance(found, list) else found[name]
+    return found
 
 
-def rate_rows(rates: Rates) -> list[list[str]]:
-    """Return each group's rate and its ratio to the highest, with intervals and the answer."""
-    return [
-        [
-            group_words(each.group),
-            percent(each.rate.value),
-            percents(each.rate.interval),
-            optional(each.ratio_to_best.value),
-            written(as_json(each.ratio_to_best.interval), "span"),
-            each.four_fifths,
-        ]
-        for each in rates.groups
-    ]
+def _columns(*titles: str) -> tuple[Column, ...]:
+    return tuple(map(Column, titles))
+
+
+def _row(title: str, base: str, fields: Mapping[str, str]) -> Row:
+    """A row of the fields below a path, each with its form."""
+    return Row(
+        title=title, cells=tuple(Cell(f"{base}/{name}", form) for name, form in fields.items())
+    )
+
+
+def groups(result: AuditResult) -> Table:
+    """Return each group's records, share and mean."""
+    fields = {"n": "amount", "share": "percent", "mean": "number"}
+    return Table(
+        caption="The groups, in all silos together",
+        corner="group",
+        columns=_columns(counted_in(result), "share", "mean score"),
+        rows=tuple(
+            _row(group_words(each.group), f"/groups/{i}", fields)
+            for i, each in enumerate(result.groups)
+        ),
+    )
 
 
 def all_rates(result: AuditResult) -> tuple[Rates, ...]:
@@ -201,49 +157,307 @@ def all_rates(result: AuditResult) -> tuple[Rates, ...]:
     return (*result.thresholds, *result.tails)
 
 
-def magnitude_rows(result: AuditResult) -> list[list[str]]:
-    """Return each magnitude with its value and its ranges, as text."""
-    document = result.to_dict()
-    return [
-        [
-            each.name,
-            written(looked_up(document, each.value), each.form),
-            *(
-                written(looked_up(document, path), each.range_form) if path else NOTHING
-                for path in each.ranges
+def rates_table(result: AuditResult, place: int) -> Table:
+    """Return each group's rate and its ratio to the highest, with intervals and the answer.
+
+    ``place`` counts among :func:`all_rates`.
+    """
+    rates, first = all_rates(result)[place], len(result.thresholds)
+    base = f"/thresholds/{place}" if place < first else f"/tails/{place - first}"
+    often = f"{percent(result.confidence)} interval"
+    fields = {
+        "rate/value": "percent",
+        "rate/interval": "percents",
+        "ratio/value": "number",
+        "ratio/interval": "span",
+        "answer": "text",
+    }
+    return Table(
+        caption=rates_heading(rates),
+        corner="group",
+        columns=_columns("rate", often, "to the highest", often, "four fifths"),
+        rows=tuple(
+            _row(group_words(each.group), f"{base}/groups/{i}", fields)
+            for i, each in enumerate(rates.groups)
+        ),
+        is_sentence=True,
+    )
+
+
+def magnitudes(result: AuditResult) -> Table:
+    """Return the disparity in units that people can read, the headline's first, with bounds."""
+    first, second = map(group_words, result.magnitudes.worst_pair.groups)
+    return Table(
+        caption="The same in other units, with what each number could be",
+        corner="measure",
+        columns=_columns(
+            "value",
+            f"{percent(result.confidence)} interval",
+            given_words(result),
+            "and all that is missing",
+        ),
+        rows=(
+            _estimate(f"{first} and {second}, furthest apart, in points", "worst_pair"),
+            _estimate("scores must move to be alike, in points", "points"),
+            Row(
+                title="furthest apart, as a share of the scale",
+                cells=(
+                    Cell("/magnitudes/worst_pair/share_of_range", "percent"),
+                    *(Cell("") for _ in range(3)),
+                ),
             ),
-        ]
-        for each in magnitudes(result)
+            _bounded("furthest apart, in standard deviations", "standardized/distance"),
+            _bounded("difference of their means, in standard deviations", "standardized/mean_gap"),
+            _bounded("one standard deviation in a group, in points", "standardized/deviation"),
+            _bounded("share of the variance of all scores", "variance_share", "percent"),
+            _bounded("of it by means; the rest by spread and shape", "location_share", "percent"),
+            _bounded("to be alike if groups were equally large, in points", "equal_weights"),
+            *(
+                _bounded(
+                    f"{group_words(each.group)}: from the center of all, in points", f"burden/{i}"
+                )
+                for i, each in enumerate(result.magnitudes.burden)
+            ),
+        ),
+    )
+
+
+def _estimate(title: str, field: str) -> Row:
+    fields = {"corrected": "number", "interval": "span", "certificate": "span", "outer": "span"}
+    return _row(title, f"/magnitudes/{field}", fields)
+
+
+def _bounded(title: str, field: str, form: str = "number") -> Row:
+    base, ends = f"/magnitudes/{field}", "percents" if form == "percent" else "span"
+    value, *bounds = _row(title, base, {"value": form, "certificate": ends, "outer": ends}).cells
+    return Row(title=title, cells=(value, Cell(""), *bounds))
+
+
+def measures(result: AuditResult) -> Table:
+    """Return the disparity as the paper defines it, with every kind of range and its parts."""
+    often = f"{percent(result.confidence)} interval"
+    found, terms = result.disparity, result.decomposition
+    rows = [
+        _measure(
+            f"Disparity {symbol('G', result)}", often, "/disparity/value", "/disparity/interval"
+        ),
+        _measure("corrected", "without what noise adds on average", "/disparity/corrected"),
+        _measure(
+            "combined", "with the guaranteed error of the sketches", ends="/disparity/combined"
+        ),
+        _measure(
+            "certificate", f"the raw data, {given_words(result)}", ends="/disparity/certificate"
+        ),
     ]
-
-
-def influences(result: AuditResult) -> Mapping[str, float | None]:
-    """Return the influence of each silo by its name."""
-    return {each.silo: each.influence for each in result.attribution.silos}
-
-
-def most_influential(result: AuditResult, most: int) -> list[SiloResult]:
-    """Return all silos in their order; of more than ``most``, those of largest influence first."""
-    if len(result.silos) <= most:
-        return list(result.silos)
-    influence = influences(result)
-    return sorted(result.silos, key=lambda silo: -abs(influence.get(silo.silo) or 0.0))[:most]
-
-
-def silo_rows(result: AuditResult, most: int) -> list[list[str]]:
-    """Return name, records, disparity alone, its interval, influence and note of silos."""
-    influence = influences(result)
-    return [
-        [
-            silo.silo,
-            records_of(silo),
-            optional(silo.disparity),
-            NOTHING if silo.interval is None else span(silo.interval),
-            signed(influence.get(silo.silo)),
-            silo.note,
-        ]
-        for silo in most_influential(result, most)
+    if found.outer != found.certificate:
+        rows.append(_measure("outer bounds", "and all that is missing", ends="/disparity/outer"))
+    rows += [
+        _measure("p-value", "how often noise alone shows as much", "/disparity/p_value"),
+        _measure(
+            f"Heterogeneity {symbol('H', result)}",
+            often,
+            "/heterogeneity/value",
+            "/heterogeneity/interval",
+        ),
     ]
+    for title, name in (("Selection between silos", "selection"), ("Within silos", "within")):
+        base, split = "/attribution", result.attribution
+        if getattr(split, name) is not None and getattr(split.intervals, name) is not None:
+            rows.append(_measure(title, often, f"{base}/{name}", f"{base}/intervals/{name}"))
+    if terms.v_mix is not None:
+        rows.append(_measure("V_mix", "mixture discrepancy", "/decomposition/v_mix"))
+        rows.append(_measure("V_bar", "disparity of the centers", "/decomposition/v_bar"))
+    if terms.remainder is not None:
+        rows.append(_measure("R", "interaction of the two", "/decomposition/remainder"))
+    return Table(
+        caption="How sure, in detail",
+        corner="measure",
+        columns=_columns("value", "range", "meaning"),
+        rows=tuple(rows),
+    )
+
+
+def _measure(title: str, meaning: str, value: str = "", ends: str = "") -> Row:
+    cells = Cell(value, text=""), Cell(ends, "span", text=""), Cell("", text=meaning)
+    return Row(title=title, cells=cells)
+
+
+def pairs(result: AuditResult) -> Table:
+    """Return the distances of every two groups."""
+    fields = {
+        "corrected": "number",
+        "interval": "span",
+        "certificate": "span",
+        "mean_gap": "signed",
+        "cramer": "number",
+    }
+    return Table(
+        caption="Distances between two groups, in score points",
+        corner="groups",
+        columns=_columns(
+            symbol("W", result),
+            f"{percent(result.confidence)} interval",
+            given_words(result),
+            "mean of the first minus the second",
+            symbol("C", result),
+        ),
+        rows=tuple(
+            _row(" and ".join(map(group_words, pair.groups)), f"/pairs/{i}", fields)
+            for i, pair in enumerate(result.pairs)
+        ),
+    )
+
+
+def curves(result: AuditResult) -> Table:
+    """Return the scores of the groups and of their center at a few ranks."""
+    levels = result.curves.levels
+    places = [min(range(len(levels)), key=lambda i: abs(levels[i] - u)) for u in _SHOWN_LEVELS]
+    fields = {str(place): "number" for place in places}
+    center = "barycenter" if result.plan.order == 2 else "median center"
+    return Table(
+        caption="Scores at the same rank",
+        corner="group",
+        columns=_columns(*(f"rank {percent(levels[i])}" for i in places)),
+        rows=(
+            *(
+                _row(group_words(each.group), f"/curves/groups/{i}/quantiles", fields)
+                for i, each in enumerate(result.curves.groups)
+            ),
+            _row(center, "/curves/center", fields),
+        ),
+    )
+
+
+def silo_quantiles(result: AuditResult, silos: Iterable[int]) -> Table:
+    """Return the scores of each group inside the silos at these positions."""
+    rows = []
+    for index in silos:
+        for each in result.groups:  # in reporting order, which a mapping read from JSON has not
+            if result.silos[index].quantiles[each.group] is not None:
+                path = pointer("silos", index, "quantiles", group_key(each.group))
+                cells = tuple(Cell(f"{path}/{i}") for i in range(len(_SHOWN_LEVELS)))
+                title = f"{result.silos[index].silo}, {group_words(each.group)}"
+                rows.append(Row(title=title, cells=cells, path=path))
+    return Table(
+        caption="Scores at the same rank, by silo and group",
+        corner="silo and group",
+        columns=tuple(
+            Column(f"rank {percent(level)}", f"/{i}") for i, level in enumerate(_SHOWN_LEVELS)
+        ),
+        rows=tuple(rows),
+    )
+
+
+def parts(result: AuditResult) -> Table:
+    """Return the two parts of the attribution."""
+    return Table(
+        caption=f"Parts of {symbol('G', result)}",
+        corner="part",
+        columns=_columns("value", f"{percent(result.confidence)} interval"),
+        rows=tuple(
+            _row(name, "/attribution", {name: "number", f"intervals/{name}": "span"})
+            for name in ("selection", "within")
+        ),
+    )
+
+
+def terms(result: AuditResult) -> Table:
+    """Return the terms of the decomposition, and what they prove."""
+    titles = {
+        "v_mix": "V_mix",
+        "v_bar": "V_bar",
+        "remainder": "R",
+        "lower": "lower bound from the terms",
+        "upper": "upper bound from the terms",
+    }
+    if result.decomposition.remainder is None:
+        del titles["remainder"]
+    return Table(
+        caption=f"Terms of {symbol('G', result)}",
+        corner="term",
+        columns=_columns("value"),
+        rows=tuple(
+            _row(title, "/decomposition", {name: "number"}) for name, title in titles.items()
+        ),
+    )
+
+
+def accuracy(result: AuditResult) -> Table:
+    """Return every kind of range around the disparity, one below the other."""
+    often = percent(result.confidence)
+    lines = (
+        (f"disparity {symbol('G', result)}", "/disparity/value", "number"),
+        ("without what noise adds on average", "/disparity/corrected", "number"),
+        (f"{often} interval: sampling and sketches", "/disparity/interval", "span"),
+        ("combined: with the guaranteed error of the sketches", "/disparity/combined", "span"),
+        ("certificate: the raw data, given the sketches", "/disparity/certificate", "span"),
+        ("outer bounds: and all that is missing", "/disparity/outer", "span"),
+        ("p-value", "/disparity/p_value", "number"),
+        (f"heterogeneity {symbol('H', result)}", "/heterogeneity/value", "number"),
+        (f"{often} interval", "/heterogeneity/interval", "span"),
+        ("levels of a full sketch, k", "/plan/levels", "amount"),
+    )
+    return Table(
+        caption="How far each number may be from the truth",
+        corner="measure",
+        columns=_columns("value"),
+        rows=tuple(Row(title=title, cells=(Cell(path, form),)) for title, path, form in lines),
+    )
+
+
+class SiloColumn(NamedTuple):
+    """A column of numbers: those at ``path``, with the position of the silo for the star."""
+
+    title: str
+    path: str
+    form: str
+    over: str = ""
+    """What is counted, above a title that is the name of a group."""
+
+
+def silo_columns(result: AuditResult) -> tuple[SiloColumn, ...]:
+    """Return what a silo shows alone, in the headline's unit, its interval, and its influence."""
+    shown = headline_of(result)
+    often = f"{percent(result.confidence)} interval"
+    return (
+        SiloColumn(shown.column, f"/silos/*/{shown.alone}", "number"),
+        *([SiloColumn(often, "/silos/*/interval", "span")] if shown.has_intervals else []),
+        SiloColumn("influence", "/attribution/silos/*/influence", "signed"),
+    )
+
+
+def silo_cell(column: SiloColumn, position: int) -> Cell:
+    """Return the cell of a silo in a column."""
+    # a group may be called "*": only the first star stands for the position
+    return Cell(column.path.replace("*", str(position), 1), column.form)
+
+
+def silos(result: AuditResult, most: int) -> Table:
+    """Return each silo's records, what it shows alone, its influence and its note.
+
+    Of more silos than ``most``, those of largest influence are shown, the largest first.
+    """
+    positions, columns = range(len(result.silos)), silo_columns(result)
+    influence = [each.influence or 0.0 for each in result.attribution.silos]
+    shown: Iterable[int] = positions
+    if len(positions) > most:
+        shown = sorted(positions, key=lambda position: -abs(influence[position]))[:most]
+    return Table(
+        caption="Silos" if len(positions) <= most else f"The {most} silos of largest influence",
+        corner="silo",
+        columns=_columns(counted_in(result), *(column.title for column in columns), "note"),
+        rows=tuple(
+            Row(
+                title=result.silos[position].silo,
+                cells=(
+                    Cell("", text=records_of(result.silos[position])),
+                    *(silo_cell(column, position) for column in columns),
+                    Cell("", text=result.silos[position].note),
+                ),
+            )
+            for position in shown
+        ),
+    )
 
 
 def records_of(silo: SiloResult) -> str:
@@ -252,15 +466,3 @@ def records_of(silo: SiloResult) -> str:
     if not known:
         return NOTHING
     return f"{amount(sum(known))}{'+' if len(known) < len(silo.n) else ''}"
-
-
-def optional(value: float | None) -> str:
-    """Return a number, or what stands for none."""
-    return NOTHING if value is None else number(value)
-
-
-def signed(value: float | None) -> str:
-    """Return a number with its sign, or what stands for none."""
-    if value is None:
-        return NOTHING
-    return f"+{number(value)}" if value > 0 else number(value)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
-from fedparity.text import amount, number, percent, percents, span, stated, told_apart
-from fedparity.uncertainty.assessment import Verdict
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import symbol
+from fedparity.text import percents, span, stated, told_apart
 
 __all__ = [
     "ALL",
     "ANSWERED",
-    "FORMS",
-    "NOTHING",
     "VERDICTS",
     "Mark",
     "compared_span",
@@ -25,7 +22,6 @@ __all__ = [
     "verdict_line",
     "verdict_words",
     "verdicts_differ",
-    "written",
 ]
 
 ANSWERED: Final = "Among the silos that answered"
@@ -44,7 +40,7 @@ class Mark:
     """Capitalized; followed by the review level, if there is one."""
 
 
-VERDICTS: Final[Mapping[Verdict, Mark]] = {
+VERDICTS: Final[Mapping[str, Mark]] = {
     "above": Mark(word="above", shape="▲", phrase="Above the review level"),
     "below": Mark(word="below", shape="▼", phrase="Below the review level"),
     "inconclusive": Mark(
@@ -74,16 +70,15 @@ def level_words(result: AuditResult) -> str:
         "points": f"{stated(level)} point{'' if level == 1 else 's'}",
         "share": f"{stated(100 * level)} % of the scale",
         "sd": f"{stated(level)} standard deviation{'' if level == 1 else 's'}",
-        "squared": f"{stated(level)} for G{'₁₂'[result.plan.order - 1]}",
+        "squared": f"{stated(level)} for {symbol('G', result)}",
     }[result.disparity.review_unit]
 
 
-def compared_span(result: AuditResult, ends: Interval) -> str:
+def compared_span(result: AuditResult, ends: Bounds) -> str:
     """Return a range of the number compared in its unit, its ends told apart from the level."""
     level, unit = result.disparity.review_level, result.disparity.review_unit
     if unit == "share":
-        low, high = (percent(end) for end in ends)
-        return f"{low} to {high} of the scale"
+        return f"{percents(ends)} of the scale"
     words = {"points": " points", "sd": " standard deviations", "squared": ""}[unit]
     if level is None:
         return f"{span(ends)}{words}"
@@ -104,55 +99,3 @@ def verdict_words(result: AuditResult) -> str:
 def verdict_line(result: AuditResult) -> str:
     """Return shape and words: ``▲ Above the review level of 0.5 points``."""
     return f"{mark_of(result).shape} {verdict_words(result)}"
-
-
-NOTHING: Final = "–"
-"""What stands where the result has no number."""
-
-
-def _signed(value: float) -> str:
-    return f"+{number(value)}" if value > 0 else number(value)
-
-
-def _ends(ends: list[float | None]) -> Interval:
-    """An interval; JSON writes an end without limit as null."""
-    lower, upper = ends
-    return Interval(-math.inf if lower is None else lower, math.inf if upper is None else upper)
-
-
-def _span(ends: list[float | None]) -> str:
-    return span(_ends(ends))
-
-
-def _percents(ends: list[float | None]) -> str:
-    return percents(_ends(ends))
-
-
-def _text(value: object) -> str:
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
-    "number": number,
-    "signed": _signed,
-    "stated": stated,
-    "percent": percent,
-    "amount": amount,
-    "span": _span,
-    "percents": _percents,
-    "text": _text,
-}
-"""Ways to write what the JSON holds, by the name that ``data-as`` gives them."""
-
-
-def written(value: Any, form: str) -> str:  # noqa: ANN401 -- JSON holds anything
-    """Return a value of the JSON as a report shows it.
-
-    Examples
-    --------
-    >>> written(0.0421053, "number"), written([0, 0.5], "span"), written(None, "number")
-    ('0.0421', '0 to 0.5', '–')
-    >>> written([0.621, None], "span")
-    '0.621 to ∞'
-    """
-    return NOTHING if value is None else FORMS[form](value)

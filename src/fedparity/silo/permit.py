@@ -27,8 +27,7 @@ from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
 from fedparity.privacy.policy import Policy
-from fedparity.tables.sql.addresses import Address
-from fedparity.tables.sql.database_table import DatabaseTable
+from fedparity.tables.databases import Address, DatabaseTable
 
 __all__ = [
     "AnyLedger",

@@ -1,4 +1,4 @@
-"""Records that wait until there are enough of them, in memory that is used again."""
+"""Records in memory: cached for the next scan, or buffered until there are enough of them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.sketches.records import Batch, Faults, HeldRecords, Records
-from fedparity.sketches.selection.passes import Progress, deal
+from fedparity.sketches.records import Batch, CachedRecords, Faults, Records
+from fedparity.sketches.selection.passes import Progress, map_batches
 
 __all__ = [
-    "WaitingRoom",
+    "RecordBuffer",
+    "cache_records",
     "default_memory",
-    "hold",
 ]
 
 _CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
@@ -45,8 +45,8 @@ def _allowed() -> int:
         return 1 << 62
 
 
-class _Shelf:
-    """Batches as they come, until they are too many."""
+class _Cache:
+    """Batches in the order of reading, up to a limit of bytes."""
 
     def __init__(self, limit: int, *, copies: bool) -> None:
         self.limit, self.size, self.copies = limit, 0, copies
@@ -73,9 +73,9 @@ class _FullError(Exception):
     """The records do not fit the limit."""
 
 
-def hold(
+def cache_records(
     records: Records, limit: int, *, threads: int, progress: Progress | None = None
-) -> HeldRecords | None:
+) -> CachedRecords | None:
     """Return the records read into memory, or None if they would need more bytes than allowed.
 
     Where the number of rows is known, nothing is read in vain.
@@ -83,7 +83,7 @@ def hold(
     per_row = 9 + 8 * records.weighted
     if records.rows is not None and records.rows * per_row > limit:
         return None
-    shelf = _Shelf(limit, copies=not records.resident)
+    cache = _Cache(limit, copies=not records.resident)
     done = 0
 
     def seen(rows: int) -> None:
@@ -94,10 +94,10 @@ def hold(
 
     try:
         # More threads than there are cores: some of them wait for the disk, or for the reader.
-        deal(
+        map_batches(
             records,
             lambda: None,
-            lambda _, batch: shelf.put(batch),
+            lambda _, batch: cache.put(batch),
             threads=threads + 2,
             seen=seen,
         )
@@ -105,11 +105,11 @@ def hold(
         return None
 
     def accepting(found: Faults) -> int:
-        """Ask the source, of all that it left out and all that was found since."""
-        found.add(shelf.faults)
+        """Let the source decide, about all that it left out and all that was found since."""
+        found.add(cache.faults)
         return records.accept(found)
 
-    return HeldRecords(records.groups, tuple(shelf.batches), records.weighted, accepting)
+    return CachedRecords(records.groups, tuple(cache.batches), records.weighted, accepting)
 
 
 def _bytes(batch: Batch) -> int:
@@ -118,28 +118,28 @@ def _bytes(batch: Batch) -> int:
 
 
 _BLOCK = 1 << 20
-"""Rows of a batch that is given back, so that several threads can share the work."""
+"""Rows of a batch that is yielded, so that several threads can share the work."""
 
 
 @dataclass(eq=False, slots=True)
-class WaitingRoom:
-    """Copies of batches, one after the other; whoever made a batch may use its memory again.
+class RecordBuffer:
+    """Copies of batches, one after the other, so that the reader may use their memory again.
 
-    The room keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
-    asked for at once and used as it fills. Only what waits is pickled.
+    The buffer keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
+    allocated at once and used as it fills. Only the records in it are pickled.
 
     Examples
     --------
-    >>> room = WaitingRoom()
-    >>> room.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
-    >>> room.size, [batch.scores.tolist() for batch in room.batches()]
+    >>> buffer = RecordBuffer()
+    >>> buffer.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
+    >>> buffer.size, [batch.scores.tolist() for batch in buffer.batches()]
     (2, [[0.1, 0.9]])
     """
 
     capacity: int = 0
     """Records that are expected; more find room, too."""
     size: int = 0
-    """Records that wait."""
+    """Records in the buffer."""
     _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def add(self, batch: Batch) -> None:
@@ -148,11 +148,11 @@ class WaitingRoom:
         for name in ("scores", "codes", "weights"):
             values = getattr(batch, name)
             if values is not None:
-                self._room(name, stop, values.dtype)[self.size : stop] = values
+                self._column(name, stop, values.dtype)[self.size : stop] = values
         self.size = stop
 
     def batches(self) -> Iterator[Batch]:
-        """Yield what waits, as views that hold until the room is filled again."""
+        """Yield the records, as views that are valid until the buffer is filled again."""
         for start in range(0, self.size, _BLOCK):
             rows = slice(start, min(start + _BLOCK, self.size))
             weights = self._columns.get("weights")
@@ -163,11 +163,11 @@ class WaitingRoom:
             )
 
     def empty(self) -> None:
-        """Let go of what waits."""
+        """Drop all records."""
         self.size = 0
 
-    def _room(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """A column with room for so many records of this type, and those that wait in it."""
+    def _column(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """A column of this type with room for ``size`` records, and those that are in it."""
         column = self._columns.get(name, np.empty(0, dtype))
         wide = np.promote_types(column.dtype, dtype)
         if column.size < size or column.dtype != wide:

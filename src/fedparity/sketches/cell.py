@@ -76,14 +76,14 @@ def _values(law: Law, levels: int, kind: Kind) -> FloatArray:
         count = int(law.weights.sum())
         return counted_values(
             CountedRuns(law.atoms, law.weights),
-            RankTargets.of(count, levels, kind),
+            RankTargets.from_count(count, levels, kind),
             count=count,
             levels=levels,
             kind=kind,
         )
     total, size = float(law.weights.sum()), law.atoms.size
     runs = WeightedRuns(law.atoms, law.weights, np.ones(size, dtype=np.int64), {})
-    targets = MassTargets.of(size, total, levels, kind)
+    targets = MassTargets.from_mass(size, total, levels, kind)
     return weighted_values(runs, targets, levels=levels, kind=kind)[1]
 
 
@@ -107,7 +107,7 @@ class Cell:
         records were counted, in increasing order.
     kind : "quantile", "mean" or "counts"
     rank_error : float, default 0
-        How far, as a share of the records, a value's rank may be from the one asked for;
+        How far, as a share of the records, a value's rank may be from the requested one;
         0 when the values are exact.
     masses : array of k numbers, optional
         The records, or their weight, at each value; equal parts of the count if absent.
@@ -144,19 +144,31 @@ class Cell:
     def __post_init__(self) -> None:
         check_kind(self.kind)
         if not _is_positive(self.count):
-            raise CellError.bad_count(self.count)
+            raise CellError(
+                f"a cell's count must be a positive number of at most 10^12, not {self.count!r}.",
+                fix="leave the cell out when the silo has no record of the group.",
+            )
         stated: object = self.effective
         object.__setattr__(
             self, "effective", float(self.count if stated is None else self.effective)
         )
         if not (_is_number(self.rank_error) and 0 <= self.rank_error < 1):
-            raise CellError.bad_rank_error(self.rank_error)
+            raise CellError(
+                f"a cell's rank error must lie in [0, 1), not {self.rank_error!r}.",
+                fix="pass 0 when the values are exact.",
+            )
         if not (np.min(self.value_error) >= 0 and np.max(self.value_error) < math.inf):
-            raise CellError.bad_value_error()
+            raise CellError(
+                "how far a cell's values may be off must be finite numbers of at least 0.",
+                fix="pass half of the step to which the silo rounds, or 0 if it does not.",
+            )
         values = as_scores(self.values, "a cell's values") + 0.0  # a copy without negative zeros
         drops = np.flatnonzero(values[1:] < values[:-1])
         if drops.size:
-            raise CellError.decreasing(int(drops[0]) + 1)
+            raise CellError(
+                f"a cell's values must not decrease, but they do after level {int(drops[0]) + 1}.",
+                fix="send the values in the order of their levels, from the lowest to the highest.",
+            )
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "count", _plain(self.count))

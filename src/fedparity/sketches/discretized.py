@@ -55,7 +55,7 @@ def riemann_disparity(
 def linear_disparity(values: Mapping[Group, npt.ArrayLike], weights: Weights) -> float:
     r"""Return :math:`U_{2,k}^{\mathrm{lin}}`, the exact integral of linear interpolations.
 
-    The quantile functions are joined linearly between midpoints and held constant on the outer
+    The quantile functions are joined linearly between midpoints and kept constant on the outer
     half bins; the squared differences are then quadratic and integrate exactly
     (`eq:U2-lin-exact`). For one law per group its error is :math:`O(k^{-2})`. Applied to
     mixtures that were inverted stepwise it gains nothing: their error dominates.

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 
 __all__ = [
     "PRODUCT_LIMBS",
@@ -32,9 +32,7 @@ _BLOCK = 1 << 12
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
 _MOST_TERMS = 1 << 29
-"""Each term adds less than 2^33 to a limb, so that so many fit 63 bits before a carry."""
-
-Integers = npt.NDArray[np.int64]
+"""Each term adds less than 2^33 to a limb, so that this many fit 63 bits before a carry."""
 
 
 @dataclass(eq=False)
@@ -59,7 +57,7 @@ class ExactSums:
     True
     """
 
-    limbs: Integers
+    limbs: IntArray
     terms: int = 0
     """How many terms were added since the last carry."""
 
@@ -69,13 +67,13 @@ class ExactSums:
         width = PRODUCT_LIMBS if products else VALUE_LIMBS
         return cls(np.zeros((rows, width), dtype=np.int64))
 
-    def add(self, rows: Integers, values: FloatArray) -> None:
+    def add(self, rows: IntArray, values: FloatArray) -> None:
         """Add each value to the sum of its row."""
         self.reserve(values.size)
         for part in _blocks(values.size):
             self._add_shifted(rows[part], *_parts(values[part]))
 
-    def add_products(self, rows: Integers, first: FloatArray, second: FloatArray) -> None:
+    def add_products(self, rows: IntArray, first: FloatArray, second: FloatArray) -> None:
         """Add each product, without rounding, to the sum of its row.
 
         The mantissas are cut into 26 and 27 bits, whose products fit an int64.
@@ -90,7 +88,7 @@ class ExactSums:
             self._add_shifted(rows[part], a_high * b_low + a_low * b_high, places + 27)
             self._add_shifted(rows[part], a_high * b_high, places + 54)
 
-    def _add_shifted(self, rows: Integers, wholes: Integers, places: Integers) -> None:
+    def _add_shifted(self, rows: IntArray, wholes: IntArray, places: IntArray) -> None:
         """Add ``wholes * 2**places`` to the limbs, for whole numbers below 2^56."""
         signs = np.sign(wholes)
         size, shift = np.abs(wholes).astype(np.uint64), (places & 31).astype(np.uint64)
@@ -102,7 +100,7 @@ class ExactSums:
             np.add.at(flat, where + step, signs * part.astype(np.int64))
 
     def reserve(self, terms: int) -> None:
-        """Make room for so many more terms: carry before a limb could overflow."""
+        """Make room for this many more terms: carry before a limb could overflow."""
         if self.terms + terms > _MOST_TERMS:
             self._carry()
         self.terms += terms
@@ -148,7 +146,7 @@ def _blocks(size: int) -> Iterator[slice]:
     return (slice(start, start + _BLOCK) for start in range(0, size, _BLOCK))
 
 
-def _parts(values: FloatArray) -> tuple[Integers, Integers]:
+def _parts(values: FloatArray) -> tuple[IntArray, IntArray]:
     """Signed mantissas, and the powers of two above 2^-1074 that multiply them."""
     bits = values.view(np.int64)
     exponents = bits >> 52 & 0x7FF
@@ -160,8 +158,8 @@ def _parts(values: FloatArray) -> tuple[Integers, Integers]:
 # Sums of floats and of their squares without rounding, at the speed of vectors.
 #
 # Scores within a factor :math:`2^{28}` of the largest are cut into a few digits of 20 bits. Products of two
-# digits, and sums of so many of them, are whole numbers that a float64 holds: whoever adds them up, in
-# whatever order, finds the same. Smaller scores are taken afterwards, compared with the largest of them.
+# digits, and sums of a block of them, are whole numbers that a float64 holds, so that every order of
+# adding them gives the same sum. Smaller scores are taken afterwards, compared with the largest of them.
 
 _BITS = 20
 """Of a digit: products of two, added up over a row, stay below 2^53."""
@@ -297,6 +295,6 @@ def _dot(first: Sequence[FloatArray], second: Sequence[FloatArray]) -> tuple[int
 
 
 def _shifted(whole: int, point: int, places: int) -> int:
-    """A whole number with so many bits after its point, in units of 2^-places."""
+    """A whole number with this many bits after its point, in units of 2^-places."""
     bits = places - point
     return whole << bits if bits >= 0 else whole >> -bits

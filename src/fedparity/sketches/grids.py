@@ -23,7 +23,10 @@ __all__ = [
 def check_levels(levels: object) -> int:
     """Return ``levels`` as an int, or raise unless it is a whole number of at least one."""
     if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or levels < 1:
-        raise OptionError.levels(levels)
+        raise OptionError(
+            f"levels must be a whole number of at least 1, not {levels!r}.",
+            fix="pass levels=100, or any k >= 1.",
+        )
     return int(levels)
 
 
@@ -101,4 +104,8 @@ class ScoreGrid:
             With their number, and not with a score.
         """
         if off:
-            raise ScoreError.off_grid(off, total)
+            raise ScoreError(
+                f"scores must be points of the plan's grid, but {off} of {total} are not.",
+                fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+                "another score_step, or without one.",
+            )

@@ -14,13 +14,13 @@ from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["ArrayRecords", "Batch", "BatchTask", "Codes", "Faults", "HeldRecords", "Records"]
+__all__ = ["ArrayRecords", "Batch", "BatchTask", "CachedRecords", "Codes", "Faults", "Records"]
 
 Codes: TypeAlias = npt.NDArray[Any]
 """Position of each record's group, in an unsigned integer type that is as small as it can be."""
 
 _BLOCK = 1 << 20
-"""Rows dealt to a thread at once: large enough to hide the dealing, small enough to share."""
+"""Rows of a task: large enough to hide its cost, small enough to share the work."""
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Batch:
     def copy(self) -> Batch:
         """Return the same records, without faults, in memory of their own.
 
-        Whoever made the batch may then use its memory again.
+        The reader may then use the memory of the batch again.
         """
         weights = None if self.weights is None else self.weights.copy()
         return Batch(self.scores.copy(), self.codes.copy(), weights)
@@ -85,12 +85,12 @@ class Records(Protocol):
 
     @property
     def rescannable(self) -> bool:
-        """Whether :meth:`batches` may be asked for again, and gives the same records."""
+        """Whether :meth:`batches` may be called again, and gives the same records."""
         ...  # pragma: no cover
 
     @property
     def rows(self) -> int | None:
-        """At most so many records, if it is known before they are read."""
+        """An upper bound of the number of records, if it is known before they are read."""
         ...  # pragma: no cover
 
     @property
@@ -99,7 +99,7 @@ class Records(Protocol):
         ...  # pragma: no cover
 
     @property
-    def worth_holding(self) -> bool:
+    def worth_caching(self) -> bool:
         """Whether what a scan gives should be kept for the next one."""
         ...  # pragma: no cover
 
@@ -134,11 +134,11 @@ class ArrayRecords:
     weights: FloatArray | None = None
     rescannable: bool = True
     accepting: Callable[[Faults], int] | None = None
-    """Asked about scores that are not finite; they are refused if absent."""
+    """Callback that accepts or refuses scores that are not finite; they are refused if absent."""
     block: int = _BLOCK
     """Rows of a batch."""
     resident: bool = True
-    worth_holding: bool = False
+    worth_caching: bool = False
 
     def __post_init__(self) -> None:
         for name, column in (("codes", self.codes), ("weights", self.weights)):
@@ -161,7 +161,7 @@ class ArrayRecords:
             yield _Slice(self, slice(start, start + self.block))
 
     def accept(self, faults: Faults) -> int:
-        """Refuse scores that are not finite, unless somebody else is to be asked."""
+        """Refuse scores that are not finite, unless a callback decides."""
         if self.accepting is not None:
             return self.accepting(faults)
         if faults.missing_scores or faults.infinite_scores:
@@ -175,41 +175,41 @@ class ArrayRecords:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldRecords:
+class CachedRecords:
     """Records that were read once and stay in memory, in the batches in which they came."""
 
     groups: tuple[Group, ...]
-    held: tuple[Batch, ...]
+    cached: tuple[Batch, ...]
     weighted: bool
     accepting: Callable[[Faults], int]
-    """Asked about scores that are not finite."""
+    """Callback that accepts or refuses scores that are not finite."""
     rescannable: bool = True
     resident: bool = True
-    worth_holding: bool = False
+    worth_caching: bool = False
 
     @property
     def rows(self) -> int:
         """How many records there are."""
-        return sum(batch.scores.size for batch in self.held)
+        return sum(batch.scores.size for batch in self.cached)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that give the batches again."""
-        for batch in self.held:
+        for batch in self.cached:
             yield _Again(batch)
 
     def accept(self, faults: Faults) -> int:
-        """Ask whoever is to be asked."""
+        """Let the callback decide."""
         return self.accepting(faults)
 
     def sample(self, size: int) -> FloatArray:
-        """Return about so many scores from all over."""
+        """Return about ``size`` scores from all over."""
         step = max(1, self.rows // size)
-        return np.concatenate([batch.scores[::step] for batch in self.held] or [np.zeros(0)])
+        return np.concatenate([batch.scores[::step] for batch in self.cached] or [np.zeros(0)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """The task that gives a batch that is held."""
+    """The task that returns a cached batch."""
 
     batch: Batch
 

@@ -11,10 +11,10 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.buffers import WaitingRoom
+from fedparity.sketches.buffers import RecordBuffer
 from fedparity.sketches.grids import check_levels
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import Batch, Faults, HeldRecords
+from fedparity.sketches.records import Batch, CachedRecords, Faults
 from fedparity.sketches.selection.moments import Asked, Moments
 from fedparity.sketches.selection.passes import KernelName
 from fedparity.sketches.selection.resolve import (
@@ -89,7 +89,7 @@ class StreamSketch:
     moments: Moments | None = None
     """Exact sums over the same records."""
     summaries: list[list[Summary]] = field(default_factory=list)
-    waiting: WaitingRoom = field(default_factory=WaitingRoom)
+    waiting: RecordBuffer = field(default_factory=RecordBuffer)
 
     def __post_init__(self) -> None:
         check_levels(self.resolution)
@@ -142,7 +142,7 @@ class StreamSketch:
         if self.moments is None:
             found = self._select(levels, self.asked.kind, accept)
             return found, (0.0,) * len(self.groups)
-        census = Census.of(np.array(self.counts), self.moments, accept(self.faults))
+        census = Census.from_moments(np.array(self.counts), self.moments, accept(self.faults))
         wanted = levels(census)
         counts = None if self.asked.grid is None else self.asked.counts(self.moments)
         groups = range(len(self.groups))
@@ -196,7 +196,7 @@ class StreamSketch:
             return accept(found)
 
         held = (*self.waiting.batches(), *more)
-        records = HeldRecords(tuple(self.groups), held, self.weighted, ask)
+        records = CachedRecords(tuple(self.groups), held, self.weighted, ask)
         return select(
             records,
             levels,
@@ -270,9 +270,9 @@ class StreamSketch:
         )[order]
         if not self.weighted:  # in units of 1/m records
             count = int(masses.sum())
-            targets = RankTargets.of(count, levels, kind)
+            targets = RankTargets.from_count(count, levels, kind)
             runs = CountedRuns(values[order], masses)
             return counted_values(runs, targets, count=count, levels=levels, kind=kind)
         weighted = WeightedRuns(values[order], masses, np.ones(values.size, dtype=np.int64), {})
-        wanted = MassTargets.of(values.size, float(masses.sum()), levels, kind)
+        wanted = MassTargets.from_mass(values.size, float(masses.sum()), levels, kind)
         return weighted_values(weighted, wanted, levels=levels, kind=kind)[1]

@@ -1,4 +1,7 @@
-"""Columns that are NumPy arrays or plain Python sequences."""
+"""Columns of NumPy, Arrow, pandas and polars: how each library gives numbers and labels.
+
+A class per library, since each stores numbers, missing entries and codes of labels in its own way.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ import numpy.typing as npt
 
 from fedparity.errors import LabelError, ScoreError, TableError
 from fedparity.errors.extras import polars, pyarrow
-from fedparity.tables.columns import (
-    BoolArray,
-    Column,
+from fedparity.errors.table_errors import shortened
+from fedparity.laws.arrays import BoolArray
+from fedparity.laws.label_codes import (
     Labels,
-    Numbers,
-    compiled,
-    few_labels,
-    label_text,
-    label_texts,
+    array_labels,
+    arrow_labels,
+    category_labels,
+    is_arrow_text,
+    object_labels,
+    polars_labels,
 )
+from fedparity.laws.labels import is_missing
+from fedparity.tables.columns import Column, Numbers, as_texts, compiled, few_labels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,11 +38,7 @@ __all__ = [
     "PandasColumn",
     "PolarsColumn",
     "as_column",
-    "number_labels",
 ]
-
-_SMALL_RANGE = 4096
-"""Whole numbers that span no more than this are their own codes, without a sort."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,7 +48,7 @@ class NumpyColumn:
     array: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, values: object, name: str) -> NumpyColumn:
+    def from_values(cls, values: object, name: str) -> NumpyColumn:
         """Return the column of an array or a sequence.
 
         Raises
@@ -57,7 +59,10 @@ class NumpyColumn:
         array = values if isinstance(values, np.ndarray) else _plain_array(values)
         if array.ndim != 1:
             kind = "a single value" if array.ndim == 0 else f"of shape {array.shape}"
-            raise TableError.not_a_column(name, kind)
+            raise TableError(
+                f"column {shortened(name)!r} must be one-dimensional, but it is {kind}.",
+                fix="pass one entry per record.",
+            )
         return cls(array)
 
     def __len__(self) -> int:
@@ -83,10 +88,13 @@ class NumpyColumn:
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         if self.array.dtype.kind in "buif":
-            return number_labels(np.ma.getdata(self.array), self._valid())
+            return as_texts(array_labels(np.ma.getdata(self.array), self._valid()))
         if self.array.dtype.kind in "cmMV":
             raise LabelError.not_a_label(name, self.array.dtype)
-        return _object_labels(self.array, name)
+        try:
+            return as_texts(object_labels(self.array.tolist()))
+        except (TypeError, UnicodeDecodeError):
+            raise LabelError.not_a_label(name, self.array.dtype) from None
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
@@ -103,77 +111,12 @@ class NumpyColumn:
         return None if mask is np.ma.nomask else np.logical_not(mask)
 
 
-def number_labels(values: npt.NDArray[Any], valid: BoolArray | None) -> Labels:
-    """Return the labels of booleans, whole numbers or floats."""
-    if values.dtype.kind == "b":
-        return _with_missing(values.view(np.uint8), ("false", "true"), valid)
-    if values.dtype.kind == "f":
-        finite = np.isfinite(values)
-        whole = np.where(finite, values, 0).astype(np.int64)
-        if np.array_equal(whole[finite], values[finite]) and not np.isinf(values).any():
-            return number_labels(whole, finite if valid is None else finite & valid)
-        return _sorted_labels(values, valid)
-    if values.size == 0:
-        return Labels(np.zeros(0, np.intp), (None,))
-    lowest, highest = int(values.min()), int(values.max())
-    if highest - lowest >= _SMALL_RANGE:
-        return _sorted_labels(values, valid)
-    texts = tuple(str(number) for number in range(lowest, highest + 1))
-    return _with_missing(_above(values, lowest), texts, valid)
-
-
-def _above(values: npt.NDArray[Any], lowest: int) -> npt.NDArray[Any]:
-    """How far whole numbers lie above the lowest, in as few bytes as they have."""
-    unsigned = np.dtype(f"u{values.dtype.itemsize}")
-    native = values.astype(values.dtype.newbyteorder("="), copy=False).view(unsigned)
-    if lowest != 0:  # unsigned differences wrap around, so negative numbers are no problem
-        native = np.subtract(native, unsigned.type(lowest % (1 << 8 * unsigned.itemsize)))
-    return native.view(np.int64) if unsigned.itemsize == 8 else native
-
-
-def _sorted_labels(values: npt.NDArray[Any], valid: BoolArray | None) -> Labels:
-    distinct, codes = np.unique(values, return_inverse=True)
-    return _with_missing(codes, tuple(map(label_text, distinct.tolist())), valid)
-
-
-def _with_missing(
-    codes: npt.NDArray[Any], texts: tuple[str | None, ...], valid: BoolArray | None
-) -> Labels:
-    if valid is None:
-        return Labels(codes, texts)
-    return Labels(np.where(valid, codes.astype(np.intp), len(texts)), (*texts, None))
-
-
-def _object_labels(array: npt.NDArray[Any], name: str) -> Labels:
-    """Look every object up in a dictionary: without another library there is no faster way."""
-    known = _FirstSeen()
-    try:
-        codes = np.fromiter(map(known.__getitem__, array.tolist()), np.intp, array.size)
-        texts = label_texts(known)
-    except (TypeError, UnicodeDecodeError):
-        raise LabelError.not_a_label(name, array.dtype) from None
-    codes[codes < 0] = len(known)
-    return Labels(codes, texts)
-
-
-class _FirstSeen(dict[Any, int]):
-    """Numbers objects as they are first met; the missing ones are -1 and not kept."""
-
-    def __missing__(self, label: object) -> int:
-        if isinstance(label, list | dict | set):
-            raise TypeError
-        if label_text(label) is None:
-            return -1
-        self[label] = code = len(self)
-        return code
-
-
 def _object_numbers(array: npt.NDArray[Any], name: str) -> Numbers:
     """Decimals, or whole numbers with None among them; a string that strayed in is refused."""
     objects = np.ma.getdata(array)
     if any(isinstance(value, str | bytes) for value in objects.flat):
         raise ScoreError.not_numeric(_what(name), "text")
-    missing = np.fromiter((label_text(value) is None for value in objects), bool, objects.size)
+    missing = np.fromiter((is_missing(value) for value in objects), bool, objects.size)
     try:
         values = np.where(missing, 0.0, objects).astype(np.float64)
     except (TypeError, ValueError):
@@ -208,7 +151,7 @@ class ArrowColumn:
     array: pa.ChunkedArray
 
     @classmethod
-    def of(cls, array: pa.Array | pa.ChunkedArray) -> ArrowColumn:
+    def from_array(cls, array: pa.Array | pa.ChunkedArray) -> ArrowColumn:
         """Return the column of an array, chunked or not."""
         pa = pyarrow("an Arrow column")
         return cls(array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array]))
@@ -245,18 +188,19 @@ class ArrowColumn:
         """Return its labels."""
         types = pyarrow("an Arrow column", "pyarrow.types")
         kind = self.array.type
-        if types.is_dictionary(kind):
-            _refuse_unless_label(types, kind.value_type, name)
-            return _dictionary_labels(self.array, name)
-        _refuse_unless_label(types, kind, name)
+        _refuse_unless_label(kind.value_type if types.is_dictionary(kind) else kind, name)
         if types.is_null(kind):
             return Labels(np.zeros(len(self), np.intp), (None,))
-        if _is_text(types, kind):
-            return few_labels(self.array) or _dictionary_labels(
-                self.array.dictionary_encode(), name
-            )
-        numbers = self.numbers(name)
-        return number_labels(numbers.values, numbers.valid)
+        if (few := few_labels(self.array)) is not None:
+            return few
+        try:
+            labels = arrow_labels(self.array)
+            if labels is None:
+                numbers = self.numbers(name)
+                labels = array_labels(numbers.values, numbers.valid)
+            return as_texts(labels)
+        except UnicodeDecodeError:
+            raise LabelError.not_a_label(name, kind) from None
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
@@ -296,36 +240,10 @@ def _small_decimals(chunk: pa.Array) -> pa.Array:
     return pa.array(values, pa.float64(), mask=mask)
 
 
-def _dictionary_labels(array: pa.ChunkedArray, name: str) -> Labels:
-    """Codes through the dictionary; chunks may each have their own."""
-    whole = (
-        array.unify_dictionaries().combine_chunks() if array.num_chunks != 1 else array.chunk(0)
-    )
-    if isinstance(whole, pyarrow("an Arrow column").ChunkedArray):  # no chunk at all
-        return Labels(np.zeros(0, np.intp), (None,))
-    try:
-        texts = label_texts(whole.dictionary.to_pylist())
-    except UnicodeDecodeError:
-        raise LabelError.not_a_label(name, array.type) from None
-    return Labels(_codes(whole.indices, len(texts) - 1), texts)
-
-
-def _codes(indices: pa.Array, missing: int) -> npt.NDArray[Any]:
-    if indices.null_count == 0 and indices.type.bit_width < 64:
-        return np.asarray(indices.to_numpy())
-    pc = pyarrow("an Arrow column", "pyarrow.compute")
-    wide = indices.cast(pyarrow("an Arrow column").int64())
-    return np.asarray(pc.fill_null(wide, missing).to_numpy())
-
-
-def _is_text(types: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 -- a module
-    named = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return any(test(kind) for test in named) or str(kind) in {"string_view", "binary_view"}
-
-
-def _refuse_unless_label(types: Any, kind: pa.DataType, name: str) -> None:  # noqa: ANN401
+def _refuse_unless_label(kind: pa.DataType, name: str) -> None:
+    types = pyarrow("an Arrow column", "pyarrow.types")
     numeric = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean)
-    if not (_is_text(types, kind) or types.is_null(kind) or any(test(kind) for test in numeric)):
+    if not (is_arrow_text(kind) or types.is_null(kind) or any(test(kind) for test in numeric)):
         raise LabelError.not_a_label(name, kind)
 
 
@@ -348,7 +266,7 @@ class PandasColumn:
         if isinstance(dtype, np.dtype):
             return NumpyColumn(self.values.to_numpy()).numbers(name)
         if hasattr(dtype, "pyarrow_dtype"):
-            return ArrowColumn.of(self.values.array.__arrow_array__()).numbers(name)
+            return ArrowColumn.from_array(self.values.array.__arrow_array__()).numbers(name)
         if getattr(dtype, "kind", "O") not in "buif":
             raise ScoreError.not_numeric(f"the numbers of column {name!r}", dtype)
         if isinstance(getattr(dtype, "subtype", None), np.dtype):  # sparse
@@ -367,15 +285,15 @@ class PandasColumn:
         """Return its labels."""
         dtype = self.values.dtype
         if hasattr(dtype, "pyarrow_dtype") or getattr(dtype, "storage", None) == "pyarrow":
-            return ArrowColumn.of(self.values.array.__arrow_array__()).labels(name)
-        if hasattr(dtype, "categories"):
-            return _coded(self.values.cat.codes.to_numpy(), self.values.cat.categories)
+            return ArrowColumn.from_array(self.values.array.__arrow_array__()).labels(name)
         if isinstance(dtype, np.dtype) and dtype.kind in "buif":
-            return number_labels(self.values.to_numpy(), None)
-        if getattr(dtype, "kind", "O") in "cmM":
+            return as_texts(array_labels(self.values.to_numpy(), None))
+        if not hasattr(dtype, "categories") and getattr(dtype, "kind", "O") in "cmM":
             raise LabelError.not_a_label(name, dtype)
         try:
-            return _coded(*self.values.factorize())
+            if hasattr(dtype, "categories"):
+                return as_texts(category_labels(self.values.cat.codes, self.values.cat.categories))
+            return as_texts(category_labels(*self.values.factorize()))
         except (TypeError, UnicodeDecodeError):  # lists, dicts, bytes that are no text
             raise LabelError.not_a_label(name, dtype) from None
 
@@ -387,16 +305,6 @@ class PandasColumn:
             return pl.from_pandas(self.values.reset_index(drop=True)).alias(name)  # type: ignore[no-any-return]
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             raise TableError.failed(f"column {name!r}") from None
-
-
-def _coded(codes: Any, categories: Any) -> Labels:  # noqa: ANN401 -- pandas has no types here
-    texts = label_texts(categories.tolist())
-    if codes.size and codes.min() < 0:
-        codes = np.where(codes < 0, len(texts) - 1, codes.astype(np.intp))
-    return Labels(codes, texts)
-
-
-_FIRST_ROWS, _FEW_TEXTS = 1_000, 8
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -437,18 +345,14 @@ class PolarsColumn:
         """Return its labels."""
         pl = polars("a polars column")
         dtype = self.values.dtype
-        if dtype == pl.String:
-            return (
-                _compiled_labels(self.values)
-                or _few_labels(self.values)
-                or _text_labels(self.values)
-            )
-        if dtype in (pl.Categorical, pl.Enum):
-            return _category_labels(self.values)
+        if dtype == pl.String and (few := _compiled_labels(self.values)) is not None:
+            return few
+        if (labels := polars_labels(self.values)) is not None:
+            return as_texts(labels)
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
             raise LabelError.not_a_label(name, dtype)
         numbers = self.numbers(name)
-        return number_labels(numbers.values, numbers.valid)
+        return as_texts(array_labels(numbers.values, numbers.valid))
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
@@ -463,56 +367,6 @@ def _compiled_labels(series: pl.Series) -> Labels | None:
     return few_labels(pyarrow("a polars column").chunked_array([views]))
 
 
-def _few_labels(series: pl.Series) -> Labels | None:
-    """Compare with each of the texts that the first rows show; None if they are not all.
-
-    For a handful of groups that is several times faster than a dictionary of the texts.
-    """
-    texts = series.head(_FIRST_ROWS).drop_nulls().unique().sort().to_list()
-    if len(texts) > _FEW_TEXTS:
-        return None
-    missing = series.null_count()
-    codes = np.zeros(len(series), np.uint8)
-    for code, text in enumerate(texts, start=1):
-        equal = series == text
-        equal = equal.fill_null(value=False) if missing else equal
-        codes += equal.to_numpy().view(np.uint8) * np.uint8(code)
-    if np.count_nonzero(codes) + missing < len(series):
-        return None
-    return Labels(codes, (None, *(text or None for text in texts)))
-
-
-def _text_labels(series: pl.Series) -> Labels:
-    distinct = series.drop_nulls().unique().sort()
-    codes = series.cast(polars("a polars column").Enum(distinct)).to_physical()
-    return _polars_coded(codes, [text or None for text in distinct.to_list()])
-
-
-def _category_labels(series: pl.Series) -> Labels:
-    """Codes are the physical values; only categories that are met have a text."""
-    few = _met_labels(series, series.head(_FIRST_ROWS).drop_nulls().unique())
-    if not few.codes.size or int(few.codes.max()) < len(few.texts) - 1:
-        met = np.array([text is not None for text in few.texts])
-        if met[:-1].all() or met.take(few.codes).all():  # the first rows show all of them
-            return few
-    return _met_labels(series, series.drop_nulls().unique())
-
-
-def _met_labels(series: pl.Series, met: pl.Series) -> Labels:
-    pl = polars("a polars column")
-    texts: list[str | None] = [None]
-    for code, text in zip(met.to_physical().to_list(), met.cast(pl.String).to_list(), strict=True):
-        texts += [None] * (code + 1 - len(texts))
-        texts[code] = text or None
-    return _polars_coded(series.to_physical(), texts)
-
-
-def _polars_coded(codes: pl.Series, texts: list[str | None]) -> Labels:
-    if codes.null_count():
-        codes = codes.cast(polars("a polars column").Int64).fill_null(len(texts))
-    return Labels(codes.to_numpy(), (*texts, None))
-
-
 def as_column(values: object, name: str) -> Column:
     """Return the column of a series of pandas or polars, an Arrow array, an array or a sequence.
 
@@ -522,17 +376,17 @@ def as_column(values: object, name: str) -> Column:
         If it is not one-dimensional.
     """
     if isinstance(values, np.ndarray | list | tuple):
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     from narwhals import Series, from_native  # noqa: PLC0415 -- only where a series is given
 
     series = from_native(values, series_only=True, pass_through=True)
     if not isinstance(series, Series):
         if type(values).__module__.partition(".")[0] == "pyarrow":  # an array in one chunk
-            return ArrowColumn.of(values)
-        return NumpyColumn.of(values, name)
+            return ArrowColumn.from_array(values)
+        return NumpyColumn.from_values(values, name)
     native = series.to_native()
     if series.implementation.is_polars():
         return PolarsColumn(native)
     if series.implementation.is_pyarrow():
-        return ArrowColumn.of(native)
+        return ArrowColumn.from_array(native)
     return PandasColumn(series.to_pandas())

@@ -1,4 +1,4 @@
-"""Parquet files, decoded by pyarrow, one or more row groups at a time."""
+"""Parquet and Arrow files, decoded by pyarrow one part at a time: row groups, or record batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from fedparity.errors.extras import pyarrow
 from fedparity.tables.column_types import ArrowColumn
 from fedparity.tables.columns import BLOCK_ROWS, Block
 from fedparity.tables.file_state import FileState
-from fedparity.tables.table import BlockTask, Condition, Selection, arrow_blocks, require_columns
+from fedparity.tables.table import (
+    BlockTask,
+    Condition,
+    Selection,
+    arrow_blocks,
+    parts,
+    require_columns,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,7 +127,7 @@ class ParquetTable:
     rescannable = True
 
     def __init__(self, path: Path) -> None:
-        self._state = FileState.of(path)
+        self._state = FileState.from_path(path)
         with self._reading():
             parquet = pyarrow("a Parquet file", "pyarrow.parquet")
             with parquet.ParquetFile(path, memory_map=False) as file:
@@ -208,7 +215,7 @@ class _Files:
         self._local = local()
 
     def mine(self) -> ParquetFile:
-        """Return the file of the thread that asks."""
+        """Return the file as the calling thread has opened it."""
         if not hasattr(self._local, "file"):
             self._local.file = self.new()
         return self._local.file
@@ -256,7 +263,7 @@ class _Stream:
                 use_threads=False,
             )
         self._left -= 1
-        # pyarrow may cut batches shorter than asked, so there can be more than one at the end.
+        # pyarrow may cut batches shorter than requested, so there can be more than one at the end.
         batches = [next(self._batches)] if self._left else list(self._batches)
         return pyarrow("a Parquet file").Table.from_batches(batches)
 
@@ -274,7 +281,7 @@ class ArrowFileTable:
     rescannable = True
 
     def __init__(self, path: Path) -> None:
-        self._state = FileState.of(path)
+        self._state = FileState.from_path(path)
         with self._reading(), self._open() as reader:
             self.columns: Sequence[str] = tuple(reader.schema.names)
             count = getattr(reader, "count_rows", None)
@@ -291,17 +298,10 @@ class ArrowFileTable:
         with ExitStack() as stack:
             with self._reading():
                 reader = stack.enter_context(self._open(fields))
-            yield from arrow_blocks(self._batches(reader), names)
-
-    def _batches(self, reader: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
-        """Record batches, each read whole before the file is checked."""
-        batches = _each(reader)
-        while True:
-            with self._reading():
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield batch
+            batches = _each(reader)
+            # Each batch is read whole before the file is checked.
+            whole = parts(lambda: next(batches, None), self._reading)
+            yield from arrow_blocks(whole, names)
 
     @contextmanager
     def _open(self, fields: list[int] | None = None) -> Iterator[Any]:

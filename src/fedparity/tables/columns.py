@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors.extras import pyarrow
+from fedparity.laws.arrays import BoolArray
+from fedparity.laws.label_codes import Labels
+from fedparity.laws.labels import is_missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,20 +23,16 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK_ROWS",
     "Block",
-    "BoolArray",
     "Column",
-    "Labels",
     "Numbers",
+    "as_texts",
     "compiled",
     "few_labels",
     "label_text",
-    "label_texts",
 ]
 
-BoolArray = npt.NDArray[np.bool_]
-
 BLOCK_ROWS = 1 << 20
-"""Rows that are read at once: large enough to hide the dealing, small enough for the memory."""
+"""Rows that are read at once: large enough to hide the cost of a task, small enough for memory."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,18 +46,6 @@ class Numbers:
 
     values: npt.NDArray[Any]
     valid: BoolArray | None = None
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Labels:
-    """The labels of a column: for each row the position of its text in ``texts``.
-
-    A missing label has the text None. Some texts may belong to no row. Codes are of a signed
-    type, or an unsigned one of less than 64 bits.
-    """
-
-    codes: npt.NDArray[Any]
-    texts: tuple[str | None, ...]
 
 
 class Column(Protocol):
@@ -76,8 +63,8 @@ class Column(Protocol):
         Raises
         ------
         ScoreError
-            If they are no numbers; text that looks like numbers is none. ``name`` says which
-            column it is.
+            If they are not numbers; text that looks like numbers is refused too. ``name``
+            says which column it is.
         """
         ...  # pragma: no cover
 
@@ -103,7 +90,7 @@ class Column(Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Block:
-    """Some rows of the columns that were asked for."""
+    """Some rows of the selected columns."""
 
     length: int
     columns: Mapping[str, Column]
@@ -125,7 +112,7 @@ def label_text(label: object) -> str | None:
     """
     if isinstance(label, str):
         return str(label) or None
-    if label is None or _is_nan(label):
+    if is_missing(label):
         return None
     if isinstance(label, bool | np.bool_):
         return "true" if label else "false"
@@ -136,9 +123,9 @@ def label_text(label: object) -> str | None:
     return str(label)
 
 
-def label_texts(labels: Iterable[object]) -> tuple[str | None, ...]:
-    """Return the texts of labels, and None last, for the rows that have no label."""
-    return (*(label_text(label) for label in labels), None)
+def as_texts(labels: Labels) -> Labels:
+    """Return the same labels as texts."""
+    return Labels(labels.codes, tuple(map(label_text, labels.distinct)))
 
 
 def _number_text(label: float | np.floating | Decimal) -> str:
@@ -146,14 +133,6 @@ def _number_text(label: float | np.floating | Decimal) -> str:
     if number.is_integer() and abs(number) < _LARGEST_WHOLE:
         return str(int(number))
     return repr(number)
-
-
-def _is_nan(label: object) -> bool:
-    """NaN and NaT differ from themselves; pandas.NA does not know."""
-    try:
-        return bool(label != label)  # noqa: PLR0124
-    except (TypeError, ValueError):
-        return True
 
 
 _FIRST_ROWS, _FEW_TEXTS = 1_000, 8

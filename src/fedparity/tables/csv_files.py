@@ -1,4 +1,8 @@
-"""CSV and TSV files, parsed by polars."""
+"""CSV and TSV files, plain or compressed, read in blocks of some megabytes that end where a record does.
+
+Blocks are parsed by polars, plain ones by pyarrow where it is installed (with compiled labels it needs a
+tenth less time for short numbers); without polars, by the standard library. All give the same records.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +62,7 @@ class CsvFile:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: Path, delimiter: str) -> CsvFile:
+    def from_path(cls, path: Path, delimiter: str) -> CsvFile:
         """Open a file and read its header.
 
         Raises
@@ -66,7 +70,7 @@ class CsvFile:
         TableError
             If it is empty, damaged, not in UTF-8, or if its first line does not end.
         """
-        state = FileState.of(path)
+        state = FileState.from_path(path)
         with state.reading(*_damage()), _opened(path) as stream:
             header, _ = _header(stream, path)
         return cls(state, delimiter, _names(header, delimiter, path))
@@ -83,7 +87,7 @@ class CsvFile:
     def blocks(self, prefix: bytes = b"") -> Iterator[Pieces]:
         """Yield the records after the header, in blocks that end where a record does.
 
-        A block comes in pieces that are to be joined, by whoever reads it: that takes a while.
+        A block comes in pieces, which the task that parses it joins: that takes a while.
         Every block starts with ``prefix``.
 
         Raises
@@ -188,18 +192,15 @@ def without_blank_lines(block: bytes) -> bytes:
     return _QUOTE.join(parts).lstrip(b"\r\n")
 
 
-# Blocks of plain CSV, parsed by pyarrow: a quarter less work for a core than polars has with them.
-#
-# Only blocks on which both agree are parsed here: without quotes and carriage returns, every row as wide as the
-# header, every number one. Anything else is left to polars, whose errors say what is wrong.
-
 Kind: TypeAlias = Literal["number", "text"]
 
 
 def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> pa.Table | None:
     r"""Return some columns of a block that starts with a header, or None if polars has to look at it.
 
-    An empty field is missing.
+    Only blocks on which both agree are parsed here: without quotes and carriage returns, every row as
+    wide as the header, every number valid. Anything else is left to polars, whose errors say what is
+    wrong. An empty field is missing.
 
     Examples
     --------
@@ -231,25 +232,32 @@ def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> 
 _PART = 1 << 16
 
 
-class DelimitedTable:
-    """A CSV file, plain or compressed, read in blocks of some megabytes.
-
-    Scores and weights are parsed as numbers and labels as text, so that ``01`` stays ``01``. The
-    type of a column that only a filter needs is taken from the first block.
-    """
+class _CsvTable:
+    """A CSV file, plain or compressed: its columns, of which the header gives the names."""
 
     rows = None
     rescannable = True
 
     def __init__(self, path: Path, delimiter: str) -> None:
-        polars("a CSV file")
-        self._file = CsvFile.of(path, delimiter)
+        self._file = CsvFile.from_path(path, delimiter)
         self.columns: Sequence[str] = self._file.names
 
     def require(self, names: Iterable[str]) -> None:
         """Raise if a column is not there, or there twice."""
         hint = delimiter_hint(self._file)
         require_columns(names, self.columns, what=str(self._file.path), hint=hint)
+
+
+class DelimitedTable(_CsvTable):
+    """A CSV file, plain or compressed, read in blocks of some megabytes.
+
+    Scores and weights are parsed as numbers and labels as text, so that ``01`` stays ``01``. The
+    type of a column that only a filter needs is taken from the first block.
+    """
+
+    def __init__(self, path: Path, delimiter: str) -> None:
+        polars("a CSV file")
+        super().__init__(path, delimiter)
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -383,7 +391,7 @@ class _Parse:
 
 
 def _has_fields(block: bytes, delimiter: str, expected: int) -> bool:
-    """Whether the delimiters outside quotes are as many as the rows need.
+    """Whether the number of delimiters outside quotes is the number that the rows need.
 
     polars reads a row with too few or too many fields without a word once columns are projected,
     and a name with a comma in it would then shift a score to the left.
@@ -411,20 +419,8 @@ _NUMBER = re.compile(
 """What polars and Arrow read as a number, without the spaces around it; float() would also read 1_000."""
 
 
-class PlainCsvTable:
+class PlainCsvTable(_CsvTable):
     """A CSV file, plain or compressed, read row by row; slower than polars, with the same outcome."""
-
-    rows = None
-    rescannable = True
-
-    def __init__(self, path: Path, delimiter: str) -> None:
-        self._file = CsvFile.of(path, delimiter)
-        self.columns: Sequence[str] = self._file.names
-
-    def require(self, names: Iterable[str]) -> None:
-        """Raise if a column is not there, or there twice."""
-        hint = delimiter_hint(self._file)
-        require_columns(names, self.columns, what=str(self._file.path), hint=hint)
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -468,14 +464,11 @@ class _ParseText:
         for name in self.selection.columns:
             position = self.file.names.index(name)
             fields = [row[position] for row in self.rows]
-            if self._is_number(name):
+            if name in self.selection.numbers:
                 columns[name] = self._numbers(name, [field.strip(" \t") for field in fields])
             else:
-                columns[name] = _texts(fields)
+                columns[name] = NumpyColumn(np.array(fields, dtype=object))
         return Block(len(self.rows), columns)
-
-    def _is_number(self, name: str) -> bool:
-        return name in self.selection.numbers
 
     def _numbers(self, name: str, fields: list[str]) -> NumpyColumn:
         wrong = sum(1 for field in fields if field and not _NUMBER.fullmatch(field))
@@ -484,7 +477,3 @@ class _ParseText:
         values = np.fromiter((float(field or "nan") for field in fields), np.float64, len(fields))
         empty = np.fromiter((not field for field in fields), np.bool_, len(fields))
         return NumpyColumn(np.ma.masked_array(values, empty) if empty.any() else values)
-
-
-def _texts(fields: list[str]) -> NumpyColumn:
-    return NumpyColumn(np.array(fields, dtype=object))

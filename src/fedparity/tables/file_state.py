@@ -23,7 +23,7 @@ class FileState:
     number: int
 
     @classmethod
-    def of(cls, path: Path) -> FileState:
+    def from_path(cls, path: Path) -> FileState:
         """Return the state of a file.
 
         Raises
@@ -51,7 +51,7 @@ class FileState:
             If it was written, replaced or removed since.
         """
         try:
-            now = FileState.of(self.path)
+            now = FileState.from_path(self.path)
         except TableError:
             raise TableError.changed(self.path) from None
         if now != self:
@@ -67,7 +67,10 @@ class FileState:
             yield
         except damage:
             self.check()
-            raise TableError.corrupt(self.path, format_name) from None
+            raise TableError(
+                f"{str(self.path)!r} is not a whole {format_name} file: it is truncated or damaged.",
+                fix="copy or export the file again, and compare its size with the original.",
+            ) from None
         self.check()
 
 

@@ -1,8 +1,9 @@
-"""Frames of pandas, polars and Arrow, eager and lazy, recognised by narwhals."""
+"""Frames of pandas, polars and Arrow, eager and lazy, recognized by narwhals; Dask and Ibis, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from fedparity.tables.table import (
     Table,
     arrow_blocks,
     blocks_of,
+    parts,
     require_columns,
 )
 
@@ -28,8 +30,6 @@ __all__ = [
     "DaskTable",
     "IbisTable",
     "frame_table",
-    "is_dask_frame",
-    "is_ibis_table",
     "polars_blocks",
 ]
 
@@ -82,7 +82,7 @@ def _eager_table(frame: DataFrame[Any]) -> MemoryTable:
 
 @dataclass(frozen=True, eq=False)
 class _LazyTable:
-    """A query: it is run for every scan, on the columns that are asked for."""
+    """A query: it is run for every scan, on the columns that are selected."""
 
     frame: LazyFrame[Any]
     rows: None = None
@@ -116,12 +116,6 @@ def _polars_batches(query: pl.LazyFrame, names: Sequence[str]) -> Iterator[Block
     except polars("a polars query").exceptions.PolarsError:
         # The text of the error may quote a value of the table.
         raise TableError.failed("the polars query") from None
-
-
-def is_dask_frame(data: object) -> bool:
-    """Return whether this is a Dask frame, without importing Dask."""
-    kind = type(data)
-    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask")
 
 
 class DaskTable:
@@ -164,11 +158,6 @@ class _Partition:
         return Block(len(frame), columns)
 
 
-def is_ibis_table(data: object) -> bool:
-    """Return whether this is a table of Ibis, without importing Ibis."""
-    return type(data).__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches")
-
-
 class IbisTable:
     """The rows of an Ibis expression.
 
@@ -196,16 +185,14 @@ class IbisTable:
 
 
 def _batches(expression: Any) -> Iterator[Any]:  # noqa: ANN401 -- Ibis is optional
-    reader = _run(lambda: expression.to_pyarrow_batches(chunk_size=BLOCK_ROWS))
-    while True:
-        batch = _run(lambda: next(reader, None))
-        if batch is None:
-            return
-        yield batch
+    with _boundary():
+        reader = expression.to_pyarrow_batches(chunk_size=BLOCK_ROWS)
+    return parts(lambda: next(reader, None), _boundary)
 
 
-def _run(call: Any) -> Any:  # noqa: ANN401
+@contextmanager
+def _boundary() -> Iterator[None]:
     try:
-        return call()
+        yield
     except Exception:  # noqa: BLE001 -- the words of a backend may quote a value
         raise TableError.failed("the Ibis table") from None

@@ -7,12 +7,14 @@ from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from fedparity.errors import LabelError
+from fedparity.errors.base import listed
+from fedparity.laws.arrays import BoolArray
+from fedparity.laws.label_codes import Labels, intersect
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Codes, Faults
-from fedparity.tables.columns import BoolArray, Labels, label_text
+from fedparity.tables.columns import label_text
 
 __all__ = [
     "Discovery",
@@ -20,51 +22,10 @@ __all__ = [
     "Listing",
     "Scheme",
     "encode",
-    "intersect",
 ]
 
 Key: TypeAlias = tuple[str | None, ...]
 """The texts of one record's labels, one per column."""
-
-_SMALL_PRODUCT = 1 << 20
-"""Up to so many combinations, a table of all of them is cheaper than a sort."""
-
-
-def intersect(columns: Sequence[Labels]) -> tuple[npt.NDArray[Any], list[Key]]:
-    """Return for each row the position of its key, and the keys.
-
-    Of several columns, only the combinations that occur have a key.
-
-    Examples
-    --------
-    >>> sex = Labels(np.array([0, 1, 1]), ("f", "m"))
-    >>> old = Labels(np.array([1, 0, 0]), ("false", "true"))
-    >>> intersect([sex, old])
-    (array([0, 1, 1], dtype=int32), [('f', 'true'), ('m', 'false')])
-    """
-    codes: npt.NDArray[Any] = columns[0].codes
-    keys: list[Key] = [(text,) for text in columns[0].texts]
-    for column in columns[1:]:
-        most = len(keys) * len(column.texts)
-        combined: npt.NDArray[Any] = codes.astype(np.int32 if most < 1 << 31 else np.int64)
-        combined *= len(column.texts)
-        combined += column.codes.astype(combined.dtype, copy=False)
-        met, codes = _renumber(combined, most)
-        pairs = (divmod(code, len(column.texts)) for code in met.tolist())
-        keys = [(*keys[first], column.texts[second]) for first, second in pairs]
-    return codes, keys
-
-
-def _renumber(codes: npt.NDArray[Any], most: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The codes that occur, and the position of each among them."""
-    if most > _SMALL_PRODUCT:
-        met, positions = np.unique(codes, return_inverse=True)
-        return met, positions
-    met = np.flatnonzero(np.bincount(codes, minlength=most))
-    table = np.zeros(most, np.int32)
-    table[met] = np.arange(met.size)
-    return met, table.take(codes)
-
 
 _NONE = -1
 _SHORT = 16
@@ -211,7 +172,10 @@ class Listing:
     def _refuse_unlisted_targets(self, other: str | None) -> None:
         known = set(self.texts)
         if other is not None and self._other not in known:
-            raise LabelError.other_not_listed(other, self.texts)
+            raise LabelError(
+                f"the group {other!r}, named to take all other labels, is not among {listed(self.texts)}.",
+                fix="name one of the plan's groups, or add it to the plan.",
+            )
         for target in self._mapping.values():
             if target not in known and all(
                 parts.resolve(target) not in known for parts in self._parts
@@ -283,7 +247,10 @@ class Discovery:
             return _NONE
         with self._lock:
             if len(self._codes) >= _MOST_GROUPS and resolved not in self._codes:
-                raise LabelError.too_many_groups(self._columns, _MOST_GROUPS)
+                raise LabelError(
+                    f"{listed(self._columns)} holds more than {_MOST_GROUPS:,} different labels.",
+                    fix="name the column of the groups, not one that differs in every record.",
+                )
             return self._codes.setdefault(resolved, len(self._codes))
 
     def _resolved(self, key: Key) -> Key:
@@ -295,7 +262,10 @@ def _codes_by_key(groups: Sequence[Group], columns: Sequence[str]) -> dict[Key, 
     for code, group in enumerate(groups):
         key = _group_key(group, columns)
         if key in codes:
-            raise LabelError.same_text(groups[codes[key]], group)
+            raise LabelError(
+                f"the groups {groups[codes[key]]!r} and {group!r} have the same text, by which labels are compared.",
+                fix="list each group once.",
+            )
         codes[key] = code
     return codes
 
@@ -303,10 +273,17 @@ def _codes_by_key(groups: Sequence[Group], columns: Sequence[str]) -> dict[Key, 
 def _group_key(group: Group, columns: Sequence[str]) -> Key:
     parts = group if isinstance(group, tuple | list) else (group,)
     if len(parts) != len(columns):
-        raise LabelError.parts_differ(group, columns)
+        raise LabelError(
+            f"the group {group!r} does not have one part for each of the {len(columns)} group "
+            f"columns, {listed(columns)}.",
+            fix="name as many group columns as the plan's groups have parts, in the same order.",
+        )
     key = tuple(label_text(part) for part in parts)
     if None in key:
-        raise LabelError.no_text(group)
+        raise LabelError(
+            f"the group {group!r} has no text to compare labels with.",
+            fix="name the group of records without a label 'unknown' or 'missing'.",
+        )
     return key
 
 

@@ -14,14 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
+from fedparity.errors.base import listed
 from fedparity.errors.table_errors import shortened
 from fedparity.laws.labels import Group
-from fedparity.tables.frames import DaskTable, IbisTable, frame_table, is_dask_frame, is_ibis_table
+from fedparity.tables.databases import DatabaseTable, is_address
 from fedparity.tables.groups import Discovery, Listing, Scheme
 from fedparity.tables.reader import Missing, Roles, TableRecords
-from fedparity.tables.spark.spark_table import SparkTable, is_spark_frame
-from fedparity.tables.sql.addresses import is_address
-from fedparity.tables.sql.database_table import DatabaseTable
 from fedparity.tables.table import (
     BatchesTable,
     BlockTask,
@@ -35,6 +33,7 @@ from fedparity.tables.table import (
 
 __all__ = [
     "UnionTable",
+    "is_spark_frame",
     "open_records",
     "open_table",
     "path_table",
@@ -77,10 +76,16 @@ def path_table(data: str | os.PathLike[str]) -> Table:
     else:
         raise TableError.not_found(path)
     if not paths:
-        raise TableError.nothing_in(path, _KNOWN)
+        raise TableError(
+            f"{str(path)!r} holds no file that can be read.",
+            fix=f"give files that end in {', '.join(_KNOWN)}.",
+        )
     formats = sorted({_format(found) for found in paths})
     if len(formats) > 1:
-        raise TableError.mixed_formats(path, formats)
+        raise TableError(
+            f"{str(path)!r} holds files of several formats: {listed(formats)}.",
+            fix="name the files of one format, for example with a pattern such as 'data/*.parquet'.",
+        )
     return UnionTable(tuple(_file_table(found) for found in paths))
 
 
@@ -139,7 +144,10 @@ def _format(path: Path) -> str:
     packed = bool(suffixes) and suffixes[-1] in _COMPRESSIONS
     format_name = _FORMATS.get(suffixes[-2 if packed else -1] if suffixes[packed:] else "")
     if format_name is None or (packed and format_name not in _DELIMITERS):
-        raise TableError.unknown_format(path, _KNOWN)
+        raise TableError(
+            f"the format of {str(path)!r} is not known by its ending.",
+            fix=f"give a file that ends in {', '.join(_KNOWN)}.",
+        )
     return format_name
 
 
@@ -206,7 +214,7 @@ def open_records(
     Raises
     ------
     TableError
-        If the table cannot be read, lacks a column, or its filter is none.
+        If the table cannot be read, lacks a column, or its filter is invalid.
     LabelError
         If the groups, the mapping and the columns do not fit together.
     MissingExtraError
@@ -255,7 +263,11 @@ def open_table(data: object) -> Table:
         return path_table(data)
     if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
         raise TableError.unsupported("an open file")
-    table = _plain_table(data) or _query_table(data) or frame_table(data)
+    table = _plain_table(data) or _query_table(data)
+    if table is None:
+        from fedparity.tables.frames import frame_table  # noqa: PLC0415 -- not for files
+
+        table = frame_table(data)
     if table is None and hasattr(data, "__arrow_c_stream__"):
         table = stream_table(data)
     if table is None and isinstance(data, Iterator):
@@ -277,12 +289,32 @@ def _plain_table(data: object) -> Table | None:
 
 
 def _query_table(data: object) -> Table | None:
-    """The table of what runs when it is read; before narwhals, which would collect it whole."""
-    if is_dask_frame(data):
-        return DaskTable(data)
+    """The table of what runs when it is read; before narwhals, which would collect it whole.
+
+    Objects of Spark, Dask and Ibis are recognized by name, so that none of them is imported.
+    """
     if is_spark_frame(data):
+        from fedparity.tables.spark.spark_table import SparkTable  # noqa: PLC0415 -- optional
+
         return SparkTable(data)
-    return IbisTable(data) if is_ibis_table(data) else None
+    kind = type(data)
+    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask"):
+        from fedparity.tables.frames import DaskTable  # noqa: PLC0415 -- optional
+
+        return DaskTable(data)
+    if kind.__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches"):
+        from fedparity.tables.frames import IbisTable  # noqa: PLC0415 -- optional
+
+        return IbisTable(data)
+    return None
+
+
+def is_spark_frame(data: object) -> bool:
+    """Return whether this is a PySpark frame, without importing PySpark."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+        for kind in type(data).__mro__
+    )
 
 
 def _named(name: str | None, role: str, table: Table) -> str:
@@ -315,5 +347,8 @@ def _scheme(
     if groups is not None:
         return Listing(groups, roles.groups, mapping=mapping, other=other)
     if other is not None:
-        raise LabelError.other_without_groups(other)
+        raise LabelError(
+            f"the group {other!r} cannot take all other labels where no group is listed.",
+            fix="list the groups in a plan, or leave --other out.",
+        )
     return Discovery(roles.groups, mapping=mapping)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.label_codes import intersect
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.records import Faults
 from fedparity.sketches.selection.moments import Asked, Moments
@@ -20,7 +21,6 @@ from fedparity.sketches.selection.resolve import BinMeans
 from fedparity.sketches.selection.select import AskedPlace, Census, Selected, where_met
 from fedparity.sketches.selection.stages import RankTargets
 from fedparity.tables.columns import Column
-from fedparity.tables.groups import intersect
 
 if TYPE_CHECKING:
     from fedparity.tables.reader import TableRecords
@@ -37,13 +37,6 @@ __all__ = [
     "Wanted",
 ]
 
-# Floats as whole numbers that databases add up without rounding.
-#
-# A float64 below :math:`2^E` in size is cut into pieces of 26 bits: piece i is
-# :math:`(x 2^{26(i+1) - E}) \bmod 2^{26}` without its fraction. Powers of two and the remainder are
-# exact, so the sums of the pieces, whole numbers, are those of the scores. The square of a score is the
-# sum of the products of two of its pieces, each times a power of two.
-
 PIECE_BITS = 26
 _FEW_PIECES = 4
 _MOST_BITS = 1000
@@ -52,7 +45,13 @@ _MOST_BITS = 1000
 
 @dataclass(frozen=True)
 class Pieces:
-    """How scores are cut."""
+    r"""How scores are cut into whole numbers that databases add up without rounding.
+
+    A float64 below :math:`2^E` in size is cut into pieces of 26 bits: piece i is
+    :math:`(x 2^{26(i+1) - E}) \bmod 2^{26}` without its fraction. Powers of two and the remainder are
+    exact, so the sums of the pieces, whole numbers, are those of the scores. The square of a score is
+    the sum of the products of two of its pieces, each times a power of two.
+    """
 
     exponent: int
     """All scores are below 2 to this power, in size."""
@@ -60,7 +59,7 @@ class Pieces:
     """Pieces of 26 bits each; none if no sum is wanted."""
 
     @classmethod
-    def of(cls, score_range: tuple[float, float]) -> Pieces:
+    def from_range(cls, score_range: tuple[float, float]) -> Pieces:
         """Return the few pieces that nearly all scores in a range need."""
         return cls(math.frexp(max(map(abs, score_range)))[1], _FEW_PIECES)
 
@@ -126,10 +125,10 @@ class KeyCounts:
     above: IntArray
     """Rows with a score at or above each threshold, one row for each combination."""
     squares: Sequence[int]
-    """Exact sums of squared scores, in 2^-2148; zeros where they were not asked for."""
+    """Exact sums of squared scores, in 2^-2148; zeros where they are not needed."""
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         labels: Sequence[Column],
         counts: Sequence[Sequence[int]],
@@ -165,7 +164,7 @@ class KeyCounts:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Wanted:
-    """Records that are asked for by their ranks among all that have one of some keys."""
+    """Records that are requested by their ranks among all that have one of some keys."""
 
     keys: Sequence[int]
     """Positions in what :meth:`RanksTable.count` returned."""
@@ -190,8 +189,8 @@ class Cuts:
     def means(self, count: int) -> BinMeans:
         r"""Return the means of k bins, given the k - 1 records that their edges cut.
 
-        Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and so many
-        times its own score as there is mass left; in units of 1/k all are whole numbers.
+        Up to the edge :math:`n \ell / k` the scores sum to those below the cut record, and
+        its own score times the mass that is left; in units of 1/k all are whole numbers.
         """
         levels = len(self.before) + 1
         running = [
@@ -226,7 +225,7 @@ class RanksTable(AskedPlace, Protocol):
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
         """Return the different scores of each group, given by its keys.
 
-        None if there are more than so many in a group.
+        None if a group has more than ``most`` of them.
         """
         ...  # pragma: no cover
 
@@ -262,7 +261,7 @@ class TableRanks:
 
     @property
     def questions(self) -> int:
-        """How often that place was asked something."""
+        """The number of queries so far."""
         return self.table.questions
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
@@ -279,7 +278,7 @@ class TableRanks:
         if outside := int(found.outside.sum()):
             low, high = score_range or (-np.inf, np.inf)
             raise ScoreError.outside_range(outside, int(self._counts.sum()), low, high)
-        return Census.of(self._counts, self._moments, dropped)
+        return Census.from_moments(self._counts, self._moments, dropped)
 
     def _group(self, codes: Sequence[int], found: KeyCounts) -> None:
         """Put the combinations of labels together that make up each group."""
@@ -352,7 +351,7 @@ class TableRanks:
         wanted = []
         for place in places:
             count = int(self._counts[place])
-            targets = RankTargets.of(count, levels[place], self.asked.kind)
+            targets = RankTargets.from_count(count, levels[place], self.asked.kind)
             wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
         if self.asked.kind == "mean" and isinstance(self.table, CutsTable):
             squares = self._moments.squares.settle()

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from fedparity.errors import LabelError, TableError
-from fedparity.laws.arrays import FloatArray
+from fedparity.errors.base import listed
+from fedparity.errors.table_errors import shortened
+from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, BatchTask, Faults
 from fedparity.sketches.selection.moments import Asked
-from fedparity.tables.columns import Block, BoolArray, Numbers
+from fedparity.tables.columns import Block, Numbers
 from fedparity.tables.groups import Listing, Scheme, encode
-from fedparity.tables.ranking import RanksTable, TableRanks
 from fedparity.tables.table import BlockTask, Condition, MemoryTable, Selection, Table
+
+if TYPE_CHECKING:
+    from fedparity.tables.ranking import RanksTable, TableRanks
 
 __all__ = ["Missing", "RankingTable", "Roles", "TableRecords"]
 
@@ -110,7 +114,7 @@ class TableRecords:
         return isinstance(self.table, MemoryTable)
 
     @property
-    def worth_holding(self) -> bool:
+    def worth_caching(self) -> bool:
         """Whether what a scan makes of the table should be kept for the next one.
 
         Not for columns in memory that need no filter and whose labels are codes already: they
@@ -126,7 +130,11 @@ class TableRecords:
         if not isinstance(self.table, RankingTable):
             return None
         table = self.table.ranks(self.roles, asked)
-        return None if table is None else TableRanks(self, table, asked)
+        if table is None:
+            return None
+        from fedparity.tables.ranking import TableRanks  # noqa: PLC0415 -- databases and Spark only
+
+        return TableRanks(self, table, asked)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""
@@ -147,16 +155,30 @@ class TableRecords:
         """Do what :meth:`accept` does, wherever the rows were seen."""
         score, weight = self.roles.score, self.roles.weight
         if faults.missing_scores and self.roles.missing == "refuse":
-            raise TableError.missing_scores(score, faults.missing_scores)
+            raise TableError(
+                f"column {shortened(score)!r} lacks a score in {faults.missing_scores:,} rows.",
+                fix="pass --missing drop (missing='drop') to leave them out; the message says how many.",
+            )
         if faults.infinite_scores:
-            raise TableError.infinite_scores(score, faults.infinite_scores)
+            raise TableError(
+                f"column {shortened(score)!r} holds {faults.infinite_scores:,} infinite scores.",
+                fix="repair those records, or leave them out with a filter (--where).",
+            )
         if faults.missing_labels:
-            raise LabelError.missing(self.roles.groups, faults.missing_labels)
+            raise LabelError(
+                f"{faults.missing_labels:,} records have no label in {listed(self.roles.groups)}.",
+                fix="add the group 'unknown' to the plan, or map the missing label to a group with "
+                '--map "=LABEL" (mapping={"": LABEL}).',
+            )
         if faults.unlisted:
             known = self.scheme.texts if isinstance(self.scheme, Listing) else ()
             raise LabelError.unlisted(self.roles.groups, faults.unlisted, known)
         if faults.bad_weights and weight is not None:
-            raise TableError.bad_weights(weight, faults.bad_weights)
+            raise TableError(
+                f"column {shortened(weight)!r} holds {faults.bad_weights:,} weights that are missing, negative or not "
+                "finite.",
+                fix="repair them; a record that must not count has weight 0.",
+            )
         return faults.missing_scores
 
     def batch(self, block: Block) -> Batch:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.extras import polars, pyarrow
-from fedparity.tables.column_types import ArrowColumn, as_column
-from fedparity.tables.columns import BLOCK_ROWS, Block, BoolArray, Column
+from fedparity.errors.table_errors import shortened
+from fedparity.laws.arrays import BoolArray
+from fedparity.laws.label_codes import check_aligned
+from fedparity.tables.column_types import ArrowColumn, PandasColumn, as_column
+from fedparity.tables.columns import BLOCK_ROWS, Block, Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,10 +35,13 @@ __all__ = [
     "arrow_blocks",
     "blocks_of",
     "mapping_table",
+    "parts",
     "require_columns",
     "stream_table",
     "structured_table",
 ]
+
+Part = TypeVar("Part")
 
 _QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _CALL = re.compile(r"(\w+)\s*\(")
@@ -206,12 +213,15 @@ def require_columns(
         if counts[name] == 0:
             raise TableError.missing_column(name, columns, what=what, hint=hint)
         if counts[name] > 1:
-            raise TableError.duplicate_column(name, what)
+            raise TableError(
+                f"{what} has more than one column {shortened(name)!r}.",
+                fix="give every column a name of its own.",
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryTable:
-    """Columns by name, made only when they are asked for."""
+    """Columns by name, made only when they are needed."""
 
     columns: Sequence[str]
     column: Callable[[str], Column]
@@ -235,12 +245,21 @@ def blocks_of(columns: Mapping[str, Column]) -> Iterator[BlockTask]:
     ------
     TableError
         If the columns do not have the same length.
+    ScoreError
+        If they are pandas columns with different indexes.
     """
     first = next(iter(columns))
     length = len(columns[first])
     for name, column in columns.items():
         if len(column) != length:
-            raise TableError.lengths_differ(name, len(column), first, length)
+            raise TableError(
+                f"columns must have one entry per record, but {shortened(name)!r} has {len(column):,} and "
+                f"{shortened(first)!r} has {length:,}.",
+                fix="take all columns from the same rows of the same table.",
+            )
+    check_aligned(
+        {f"column {n!r}": c.values for n, c in columns.items() if isinstance(c, PandasColumn)}
+    )
     for start in range(0, length, BLOCK_ROWS):
         yield _Slice(columns, start, min(start + BLOCK_ROWS, length))
 
@@ -369,6 +388,21 @@ def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Generator[Bloc
             yield from blocks_of({name: ArrowColumn(table.column(name)) for name in names})
     except pa.ArrowException:
         raise TableError.failed("the Arrow stream") from None
+
+
+def parts(
+    fetch: Callable[[], Part | None], boundary: Callable[[], AbstractContextManager[object]]
+) -> Iterator[Part]:
+    """Yield what ``fetch`` returns until it returns None; every call is inside a new ``boundary``.
+
+    A boundary turns the errors of a library into errors that quote no value of the table.
+    """
+    while True:
+        with boundary():
+            part = fetch()
+        if part is None:
+            return
+        yield part
 
 
 def _packs(batches: Iterable[Any]) -> Iterator[list[Any]]:

@@ -10,30 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, get_args
 
 import numpy as np
 
 from fedparity.documents.plan_fields import Favorable
+from fedparity.documents.result_parts import ThresholdReport
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.thresholds.rates import (
-    FourFifths,
-    GroupRate,
-    Sampled,
     compare_rates,
     effective_sizes,
     largest_group,
 )
-from fedparity.uncertainty.brackets import Bracket, rounding_of, sharp_envelopes
+from fedparity.uncertainty.brackets import rounding_of, sharp_envelopes
 from fedparity.uncertainty.checks import check_confidence, checked_range, checked_unseen
 
 __all__ = [
-    "ThresholdReport",
     "at_threshold",
     "selection_rates",
 ]
@@ -133,36 +131,6 @@ def _by_group(federation: Federation, per_cell: FloatArray) -> FloatArray:
     return sums
 
 
-@dataclass(frozen=True, kw_only=True)
-class ThresholdReport:
-    """Selection rates at a threshold and their comparison, with brackets and intervals."""
-
-    threshold: float
-    favorable: Favorable
-    confidence: float
-    """Of all intervals."""
-    largest: Group
-    """The group with the most records."""
-    groups: tuple[GroupRate, ...]
-    widest_gap: Sampled
-    """The highest rate minus the lowest."""
-    four_fifths: FourFifths
-    """Where the smallest ratio to the highest rate lies."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name, as JSON holds them."""
-        label = list(self.largest) if isinstance(self.largest, tuple) else self.largest
-        return {
-            "threshold": self.threshold,
-            "favorable": self.favorable,
-            "confidence": self.confidence,
-            "largest": label,
-            "groups": [group.to_dict() for group in self.groups],
-            "widest_gap": self.widest_gap.to_dict(),
-            "four_fifths": self.four_fifths,
-        }
-
-
 def at_threshold(
     federation: Federation,
     threshold: float,
@@ -214,8 +182,8 @@ def at_threshold(
     >>> report = at_threshold(federation, 0.6, score_range=(0, 1))
     >>> [(row.group, row.rate.lower, row.rate.upper) for row in report.groups]
     [('a', 0.5, 0.5), ('b', 0.25, 0.25)]
-    >>> ratio = report.groups[1].ratio_to_best
-    >>> ratio.value, [round(end, 2) for end in ratio.interval], report.four_fifths
+    >>> ratio = report.groups[1].ratio
+    >>> ratio.value, [round(end, 2) for end in ratio.interval], report.answer
     (0.5, [0.38, 0.66], 'below four fifths')
     """
     cut = _checked_threshold(threshold)
@@ -228,13 +196,13 @@ def at_threshold(
         rates, sizes=effective_sizes(federation), largest=largest, confidence=checked
     )
     return ThresholdReport(
-        threshold=cut,
+        score=cut,
         favorable=favorable,
         confidence=checked,
         largest=largest,
         groups=found.groups,
         widest_gap=found.widest_gap,
-        four_fifths=found.four_fifths,
+        answer=found.answer,
     )
 
 

@@ -35,8 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
-from fedparity.uncertainty.brackets import Bracket
+from fedparity.laws.bounds import Bounds, Bracket
 
 __all__ = [
     "RateLimits",
@@ -196,18 +195,18 @@ class RateLimits(NamedTuple):
     ratios: FloatArray
     """Lower limits; the upper ones are the inverse of those of the pair turned around."""
 
-    def rate(self, group: int) -> Interval:
+    def rate(self, group: int) -> Bounds:
         """Return the limits of one rate."""
-        return Interval(float(self.least[group]), float(self.most[group]))
+        return Bounds(float(self.least[group]), float(self.most[group]))
 
-    def difference(self, one: int, other: int) -> Interval:
+    def difference(self, one: int, other: int) -> Bounds:
         """Return the limits of one rate minus another."""
-        return Interval(float(self.differences[one, other]), float(-self.differences[other, one]))
+        return Bounds(float(self.differences[one, other]), float(-self.differences[other, one]))
 
-    def ratio(self, one: int, other: int) -> Interval:
+    def ratio(self, one: int, other: int) -> Bounds:
         """Return the limits of one rate divided by another; the upper one may be infinite."""
         inverse = float(self.ratios[other, one])
-        return Interval(float(self.ratios[one, other]), 1 / inverse if inverse else math.inf)
+        return Bounds(float(self.ratios[one, other]), 1 / inverse if inverse else math.inf)
 
 
 def tails(confidence: float, groups: int) -> tuple[float, float]:

@@ -17,103 +17,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.result_parts import FourFifths, GroupRate, Ratio, Sampled
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.thresholds.proportions import RateLimits, rate_limits, tails
-from fedparity.uncertainty.brackets import Bracket
 
 __all__ = [
     "Comparison",
-    "FourFifths",
-    "GroupRate",
-    "Ratio",
-    "Sampled",
     "compare_rates",
     "effective_sizes",
     "largest_group",
 ]
 
-FourFifths: TypeAlias = Literal["below four fifths", "at least four fifths", "undetermined"]
-"""Where a ratio to the highest rate lies, as far as its interval tells."""
-
 _ROUNDING = 1e-12
 """A ratio this near to four fifths is four fifths: quotients of rates round."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sampled(Bracket):
-    """A bracket of the raw data's number, and an interval of the population's."""
-
-    interval: Interval
-    """It counts sampling and what the sketches leave open, and contains the bracket."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the numbers by name, as JSON holds them."""
-        return {**super().to_dict(), "interval": list(self.interval)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio:
-    """A ratio of two rates that are known up to intervals."""
-
-    value: float | None
-    """The estimate; ``None`` if it is one to zero."""
-    lower: float
-    upper: float | None
-    """``None`` if there is no bound, as the other rate may be zero."""
-    interval: tuple[float, float | None]
-    """Of the population's ratio; it counts sampling and what the sketches leave open."""
-
-    def __contains__(self, number: float) -> bool:
-        return self.lower <= number and (self.upper is None or number <= self.upper)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the numbers by name, as JSON holds them."""
-        return {
-            "value": self.value,
-            "lower": self.lower,
-            "upper": self.upper,
-            "interval": list(self.interval),
-        }
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupRate:
-    """The rate of one group, next to those of the others."""
-
-    group: Group
-    rate: Sampled
-    ratio_to_best: Ratio
-    """To the highest rate of all groups, whichever it is: at most 1."""
-    ratio_to_largest: Ratio
-    """To the rate of the group with the most records."""
-    difference_to_best: Sampled
-    """Minus the highest rate of all groups: at most 0."""
-    difference_to_largest: Sampled
-    """Minus the rate of the group with the most records."""
-    four_fifths: FourFifths
-    """Where the interval of ``ratio_to_best`` lies."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name, as JSON holds them."""
-        label = list(self.group) if isinstance(self.group, tuple) else self.group
-        return {
-            "group": label,
-            "rate": self.rate.to_dict(),
-            "ratio_to_best": self.ratio_to_best.to_dict(),
-            "ratio_to_largest": self.ratio_to_largest.to_dict(),
-            "difference_to_best": self.difference_to_best.to_dict(),
-            "difference_to_largest": self.difference_to_largest.to_dict(),
-            "four_fifths": self.four_fifths,
-        }
 
 
 class Comparison(NamedTuple):
@@ -122,7 +46,7 @@ class Comparison(NamedTuple):
     groups: tuple[GroupRate, ...]
     widest_gap: Sampled
     """The highest rate minus the lowest: zero if all groups have the same."""
-    four_fifths: FourFifths
+    answer: FourFifths
     """Where the smallest ratio lies: below as soon as that of one group is."""
 
 
@@ -156,7 +80,7 @@ def compare_rates(
     >>> found = compare_rates(
     ...     rates, sizes=np.array([200.0, 100.0]), largest="a", confidence=0.95
     ... )
-    >>> [round(end, 3) for end in found.groups[1].ratio_to_best.interval], found.four_fifths
+    >>> [round(end, 3) for end in found.groups[1].ratio.interval], found.answer
     ([0.423, 0.821], 'undetermined')
     """
     brackets = list(rates.values())
@@ -169,11 +93,11 @@ def compare_rates(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
-            ratio_to_best=(to_best := _ratio_to_best(i, brackets, alone, together)),
+            ratio=(to_best := _ratio_to_best(i, brackets, alone, together)),
             ratio_to_largest=_ratio(i, anchor, brackets, alone),
             difference_to_best=_difference_to_best(i, brackets, alone, together),
             difference_to_largest=_difference(i, anchor, brackets, alone),
-            four_fifths=_state(to_best.interval),
+            answer=_state(to_best.interval),
         )
         for i, group in enumerate(rates)
     )
@@ -193,14 +117,14 @@ def largest_group(federation: Federation) -> Group:
     return federation.groups[int(np.argmax(federation.count_table.sum(axis=0)))]
 
 
-def _sampled(bracket: Bracket, limits: Interval) -> Sampled:
+def _sampled(bracket: Bracket, limits: Bounds) -> Sampled:
     """The bracket with its interval, which contains it up to rounding and so is made to."""
     lower, upper = min(limits.lower, bracket.lower), max(limits.upper, bracket.upper)
     return Sampled(
         value=bracket.value,
         lower=bracket.lower,
         upper=bracket.upper,
-        interval=Interval(lower, upper),
+        interval=Bounds(lower, upper),
     )
 
 
@@ -218,7 +142,7 @@ def _ratio_to_best(
         value=one.value / best if best else None,
         lower=lower,
         upper=upper,
-        interval=(min(lower, least), max(upper, min(1.0, most))),
+        interval=Bounds(min(lower, least), max(upper, min(1.0, most))),
     )
 
 
@@ -227,18 +151,15 @@ def _ratio(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -
     one, reference = rates[own], rates[other]
     if own == other:
         value = 1.0 if one.value else None
-        return Ratio(value=value, lower=1.0, upper=1.0, interval=(1.0, 1.0))
+        return Ratio(value=value, lower=1.0, upper=1.0, interval=Bounds(1.0, 1.0))
     lower = _quotient(one.lower, reference.upper, otherwise=0.0)
-    upper = one.upper / reference.lower if reference.lower else None
+    upper = one.upper / reference.lower if reference.lower else math.inf
     least, most = limits.ratio(own, other)
     return Ratio(
         value=one.value / reference.value if reference.value else None,
         lower=lower,
         upper=upper,
-        interval=(
-            min(lower, least),
-            None if upper is None or math.isinf(most) else max(upper, most),
-        ),
+        interval=Bounds(min(lower, least), max(upper, most)),
     )
 
 
@@ -254,12 +175,12 @@ def _difference_to_best(
     )
     least = min(alone.difference(own, i).lower for i in range(len(rates)) if i != own)
     most = min(together.difference(own, i).upper for i in range(len(rates)) if i != own)
-    return _sampled(bracket, Interval(least, min(0.0, most)))
+    return _sampled(bracket, Bounds(least, min(0.0, most)))
 
 
 def _difference(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -> Sampled:
     if own == other:
-        return Sampled(value=0.0, lower=0.0, upper=0.0, interval=Interval(0.0, 0.0))
+        return Sampled(value=0.0, lower=0.0, upper=0.0, interval=Bounds(0.0, 0.0))
     one, reference = rates[own], rates[other]
     bracket = Bracket(
         value=one.value - reference.value,
@@ -285,7 +206,7 @@ def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimit
     pairs = list(permutations(range(len(rates)), 2))
     least = max(together.difference(*pair).lower for pair in pairs)
     most = max(alone.difference(*pair).upper for pair in pairs)
-    return _sampled(bracket, Interval(max(0.0, least), min(1.0, most)))
+    return _sampled(bracket, Bounds(max(0.0, least), min(1.0, most)))
 
 
 def _highest_other(own: int, rates: Sequence[Bracket]) -> Bracket:
@@ -301,18 +222,17 @@ def _quotient(above: float, below: float, *, otherwise: float) -> float:
     return above / below if below else otherwise
 
 
-def _state(interval: tuple[float, float | None]) -> FourFifths:
-    least, most = interval
-    if least >= 0.8 - _ROUNDING:
+def _state(interval: Bounds) -> FourFifths:
+    if interval.lower >= 0.8 - _ROUNDING:
         return "at least four fifths"
-    if most is not None and most < 0.8 - _ROUNDING:
+    if interval.upper < 0.8 - _ROUNDING:
         return "below four fifths"
     return "undetermined"
 
 
 def _overall(groups: tuple[GroupRate, ...]) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
-    states = {group.four_fifths for group in groups}
+    states = {group.answer for group in groups}
     for state in ("below four fifths", "undetermined"):
         if state in states:
             return state

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from fedparity.documents.result_parts import TailReport
 from fedparity.errors import OptionError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import mixtures
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
 from fedparity.thresholds.proportions import proportion_limits, tails
 from fedparity.thresholds.rates import (
-    FourFifths,
-    GroupRate,
-    Sampled,
     compare_rates,
     effective_sizes,
     largest_group,
 )
 from fedparity.uncertainty.brackets import (
-    Bracket,
     Known,
     bracketed_quantile,
     known_laws,
@@ -35,45 +33,12 @@ from fedparity.uncertainty.brackets import (
 from fedparity.uncertainty.checks import check_confidence
 
 __all__ = [
-    "TailReport",
     "ks_distance",
     "scoring_rates",
     "tail_rates",
 ]
 
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, kw_only=True)
-class TailReport:
-    """Shares above a quantile of the whole population, with brackets and intervals."""
-
-    level: float
-    """The level of the quantile: 0.5 for the median."""
-    cutoff: Bracket
-    """The quantile of the records."""
-    confidence: float
-    """Of all intervals."""
-    largest: Group
-    """The group with the most records."""
-    groups: tuple[GroupRate, ...]
-    widest_gap: Sampled
-    """The highest rate minus the lowest."""
-    four_fifths: FourFifths
-    """Where the smallest ratio to the highest rate lies."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields by name, as JSON holds them."""
-        label = list(self.largest) if isinstance(self.largest, tuple) else self.largest
-        return {
-            "level": self.level,
-            "cutoff": self.cutoff.to_dict(),
-            "confidence": self.confidence,
-            "largest": label,
-            "groups": [group.to_dict() for group in self.groups],
-            "widest_gap": self.widest_gap.to_dict(),
-            "four_fifths": self.four_fifths,
-        }
 
 
 def scoring_rates(
@@ -85,7 +50,7 @@ def scoring_rates(
 ) -> TailReport:
     """Return the share of each group above the median of all records.
 
-    It is the *scoring rate* of New York City's Local Law 144, and ``ratio_to_best`` its impact
+    It is the *scoring rate* of New York City's Local Law 144, and ``ratio`` its impact
     ratio. Which of the medians of an even number of records is taken makes no difference to the
     share strictly above it. Options are those of :func:`tail_rates`.
 
@@ -157,7 +122,7 @@ def tail_rates(
         largest=largest,
         groups=found.groups,
         widest_gap=found.widest_gap,
-        four_fifths=found.four_fifths,
+        answer=found.answer,
     )
 
 
@@ -235,7 +200,7 @@ def ks_distance(
     ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
     ... )
     >>> ks_distance(federation, "a", "b", score_range=(0, 1))
-    Bracket(value=0.25, lower=0.25, upper=0.25)
+    Bracket(lower=0.25, upper=0.25, value=0.25)
     """
     for group in (first, second):
         if group not in federation.groups:

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.fields import group_words
+from fedparity.documents.result_parts import Verdict, verdict
 from fedparity.errors import GroupError
 from fedparity.federated.attribution import Attribution
 from fedparity.federated.estimate import Pair, estimate
@@ -21,7 +21,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.uncertainty.bootstrap import (
@@ -31,7 +31,7 @@ from fedparity.uncertainty.bootstrap import (
     default_redraws,
     pooled_bootstrap,
 )
-from fedparity.uncertainty.certificate import Certificate, certify
+from fedparity.uncertainty.certificate import certify
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import (
     LengthAssessment,
@@ -48,11 +48,9 @@ from fedparity.uncertainty.resampling import Resolution
 __all__ = [
     "LOCAL_SILOS",
     "Assessment",
-    "Bounds",
     "DisparityAssessment",
     "LengthAssessment",
     "PairAssessment",
-    "Verdict",
     "assess",
     "assess_pairs",
     "assess_silos",
@@ -176,21 +174,17 @@ def _largest_tie(federation: Federation) -> float:
 
 _TINY = 1e-300
 
-Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
-"""Where a disparity lies with respect to a review level, as far as the errors tell."""
 _IN_TAILS = 4
 """Redraws that an interval must leave outside, for its ends to be told by them."""
-Bounds: TypeAlias = Certificate | Interval
-"""A lower and an upper end that the raw data's number cannot leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DisparityAssessment(LengthAssessment):
     """The global disparity with its errors, kept apart."""
 
-    certificate: Certificate
+    certificate: Bounds
     """What the raw data could be, given the sketches."""
-    outer: Certificate
+    outer: Bounds
     """The same if records that nobody described are counted: withheld cells, missing silos."""
     p_value: float
     """How often sampling noise alone would show at least this much."""
@@ -198,7 +192,7 @@ class DisparityAssessment(LengthAssessment):
     """The null distribution behind the p-value: disparities of redrawn noise, sorted."""
 
     @property
-    def combined(self) -> Interval:
+    def combined(self) -> Bounds:
         """What the population could be, with the guaranteed error of the sketches.
 
         The interval counts the error of the sketches as it is estimated; the raw data could
@@ -207,41 +201,32 @@ class DisparityAssessment(LengthAssessment):
         return self.with_sketches(self.interval, self.value, self.certificate)
 
     @property
-    def combined_all(self) -> Interval:
+    def combined_all(self) -> Bounds:
         """The same if records that nobody described are counted."""
         return self.with_all(self.interval, self.value, self.certificate, self.outer)
 
     @staticmethod
-    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:
+    def with_sketches(interval: Bounds, value: float, certificate: Bounds) -> Bounds:
         """Return the interval of a measure with the guaranteed error of the sketches."""
         return widened(interval, value, certificate)
 
     @staticmethod
-    def with_all(interval: Interval, value: float, certificate: Bounds, outer: Bounds) -> Interval:
+    def with_all(interval: Bounds, value: float, certificate: Bounds, outer: Bounds) -> Bounds:
         """Return the interval of a measure if records that nobody described are counted too."""
         seen, everyone = (widened(interval, value, bounds) for bounds in (certificate, outer))
-        return Interval(min(seen.lower, everyone.lower), max(seen.upper, everyone.upper))
+        return seen.hull(everyone)
 
     def verdict(self, review_level: float | None) -> Verdict:
         """Return where the disparity lies, *inconclusive* if the errors straddle the level."""
         return verdict(self.combined, review_level)
 
 
-def widened(interval: Interval, value: float, bounds: Bounds) -> Interval:
+def widened(interval: Bounds, value: float, bounds: Bounds) -> Bounds:
     """Return an interval that reaches as much farther as ``bounds`` reach from the value."""
-    return Interval(
+    return Bounds(
         max(0.0, interval.lower - max(0.0, value - bounds.lower)),
         interval.upper + max(0.0, bounds.upper - value),
     )
-
-
-def verdict(interval: Interval, review_level: float | None) -> Verdict:
-    """Return where a number known up to an interval lies with respect to a level."""
-    if review_level is None:
-        return "none"
-    if interval.lower > review_level:
-        return "above"
-    return "below" if interval.upper <= review_level else "inconclusive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +237,7 @@ class Assessment:
     heterogeneity: LengthAssessment
     pairs: tuple[PairAssessment, ...]
     """The distance of every two groups."""
-    attribution: Mapping[str, Interval]
+    attribution: Mapping[str, Bounds]
     """Intervals of ``selection`` and ``within``."""
     local: Mapping[Silo, LengthAssessment | None]
     """The disparity inside each silo; ``None`` where it has fewer than two groups.
@@ -410,7 +395,7 @@ def assess_pairs(
                 value=pair.wasserstein,
                 corrected=corrected,
                 interval=_rooted(alone.interval, pair.wasserstein, order),
-                simultaneous=Interval(
+                simultaneous=Bounds(
                     max(0.0, corrected - stretch * (corrected - ends.lower))
                     if pair.wasserstein**order > least[place]
                     else 0.0,
@@ -434,10 +419,10 @@ def _deviations(confidence: float) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def _rooted(interval: Interval, value: float, order: int) -> Interval:
+def _rooted(interval: Bounds, value: float, order: int) -> Bounds:
     """The interval of a distance from that of its power; the value stays inside."""
     lower, upper = (end ** (1 / order) for end in interval)
-    return Interval(min(lower, value), max(upper, value))
+    return Bounds(min(lower, value), max(upper, value))
 
 
 def part_intervals(
@@ -447,7 +432,7 @@ def part_intervals(
     confidence: float,
     *,
     inside: Mapping[str, float] | None = None,
-) -> dict[str, Interval]:
+) -> dict[str, Bounds]:
     """Return the intervals of the two parts of a disparity, which add up to it.
 
     The smaller part is read off its redraws; the larger one is the disparity less the smaller one, and
@@ -461,7 +446,7 @@ def part_intervals(
     lower, upper = basic_interval(values[smaller], float(own.base), own.values, confidence)
     if abs(values[smaller]) <= np.quantile(draws["disparity"].null, confidence):
         lower, upper = min(lower, 0.0), max(upper, 0.0)
-    interval = Interval(lower - open_, upper + open_)
+    interval = Bounds(lower - open_, upper + open_)
     found = {
         smaller: interval,
         larger: interval_of_difference(
@@ -469,7 +454,7 @@ def part_intervals(
         ),
     }
     if disparity.interval.lower <= 0:  # nothing to divide may be there at all
-        found = {name: Interval(min(low, 0.0), max(up, 0.0)) for name, (low, up) in found.items()}
+        found = {name: Bounds(min(low, 0.0), max(up, 0.0)) for name, (low, up) in found.items()}
     return {name: found[name] for name in values}
 
 

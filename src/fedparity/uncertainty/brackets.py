@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.mixture import mixture
@@ -19,7 +20,6 @@ from fedparity.uncertainty.checks import checked_range, checked_unseen
 from fedparity.uncertainty.envelopes import Envelope, group_envelopes
 
 __all__ = [
-    "Bracket",
     "Known",
     "bracketed_quantile",
     "known_laws",
@@ -34,22 +34,6 @@ _ROUNDING = 1e-12
 _EXACT = 2.0**53
 _WITHOUT_LIMIT = 1e300
 """Records next to which no others count."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bracket:
-    """An estimate from sketches, and bounds that the raw data's number cannot leave."""
-
-    value: float
-    lower: float
-    upper: float
-
-    def __contains__(self, number: float) -> bool:
-        return self.lower <= number <= self.upper
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the numbers by name, as JSON holds them."""
-        return {"value": self.value, "lower": self.lower, "upper": self.upper}
 
 
 class Known(NamedTuple):

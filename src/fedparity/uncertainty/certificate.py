@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +11,7 @@ from fedparity.federated.federation import Federation
 from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order, power
 from fedparity.laws.arrays import IntArray
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.privacy.histograms import Grid
 from fedparity.sketches.cell import Cell
@@ -21,7 +21,6 @@ from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import least_from_potentials
 
 __all__ = [
-    "Certificate",
     "bounds_of_disparity",
     "bounds_of_distance",
     "certify",
@@ -36,22 +35,6 @@ _PULLS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """How far targets are pulled to the middle of the range where much is unseen; the best is kept."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Certificate:
-    """An interval that the disparity of the raw data cannot leave, whatever the data are."""
-
-    lower: float
-    upper: float
-
-    @property
-    def width(self) -> float:
-        """How much the sketches leave open."""
-        return self.upper - self.lower
-
-    def __contains__(self, value: float) -> bool:
-        return self.lower <= value <= self.upper
-
-
 def certify(
     federation: Federation,
     *,
@@ -60,7 +43,7 @@ def certify(
     trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
     unseen_total: float | None = None,
-) -> Certificate:
+) -> Bounds:
     r"""Return an interval that :math:`G_p` of the raw data cannot leave.
 
     Nothing is assumed but the sketches, the public score range and monotonicity. A sketch
@@ -105,7 +88,7 @@ def certify(
     return bounds_of_disparity(evidence, order=order, trim=trim)
 
 
-def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Bounds:
     """Return the best proven bounds; with unseen records they contain those without."""
     lower, upper = _of_what_was_seen(evidence.as_if_complete, order, trim)
     if evidence.total:
@@ -113,7 +96,7 @@ def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0
         lower, upper = min(lower, least), max(upper, most)
     widest = evidence.width**order / (2 if order == 1 else 4)
     slack = _ROUNDING * widest
-    return Certificate(
+    return Bounds(
         lower=float(max(0.0, lower * (1 - _ROUNDING) - slack)),
         upper=float(min(widest, upper * (1 + _ROUNDING) + slack)),
     )
@@ -127,7 +110,7 @@ def certify_pairs(
     trim: float = 0.0,
     unseen: Mapping[Group, float] | None = None,
     unseen_total: float | None = None,
-) -> tuple[Certificate, ...]:
+) -> tuple[Bounds, ...]:
     """Return intervals that the distance of every two groups cannot leave, in their order.
 
     Options are those of :func:`certify`.
@@ -149,7 +132,7 @@ def certify_pairs(
     )
 
 
-def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Certificate:
+def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0) -> Bounds:
     r"""Return bounds of :math:`W_p` between two groups, from evidence in which they weigh the same.
 
     :math:`G_2 = \beta (1 - \beta) W_2^2` with the shares :math:`\beta` that the two have in the end, which
@@ -167,7 +150,7 @@ def bounds_of_distance(evidence: Evidence, *, order: int = 2, trim: float = 0.0)
             (at_most, of_disparity.upper),
         )
     )
-    return Certificate(lower=lower, upper=min(evidence.width, upper))
+    return Bounds(lower=lower, upper=min(evidence.width, upper))
 
 
 def _of_what_was_seen(evidence: Evidence, order: int, trim: float) -> tuple[float, float]:
@@ -240,7 +223,7 @@ def certify_grid(
     trim: float = 0.0,
     unseen: Sequence[float] | None = None,
     unseen_total: float | None = None,
-) -> Certificate:
+) -> Bounds:
     """Return an interval that the disparity of the raw data cannot leave, given exact counts in bins.
 
     Proof. A record of a bin lies between its two edges, or at one of its points, at most half the way

@@ -30,7 +30,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
 from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.bootstrap import Draws
 
@@ -61,7 +61,7 @@ def interval_of_length(
     *,
     confidence: float,
     order: int,
-) -> Interval:
+) -> Bounds:
     """Return the values of a non-negative measure that explain the ``observed`` one.
 
     ``base`` is the measure around which ``redrawn`` scatter; ``noise`` is the measure of the
@@ -79,13 +79,11 @@ def interval_of_length(
     share_below = _share(scattered <= observed)
     kept = candidates[(share_above >= too_much) & (share_below >= error - too_much)]
     if kept.size == 0:  # hardly any redraws: nothing fits exactly
-        return Interval(observed, observed)
-    return Interval(float(kept[0]), float(kept[-1]))
+        return Bounds(observed, observed)
+    return Bounds(float(kept[0]), float(kept[-1]))
 
 
-def basic_interval(
-    observed: float, base: float, redrawn: FloatArray, confidence: float
-) -> Interval:
+def basic_interval(observed: float, base: float, redrawn: FloatArray, confidence: float) -> Bounds:
     """Return the interval of a measure of any sign: the redraws, turned around the estimate.
 
     It holds the estimate. A handful of redraws tell no quantiles, only how far they scatter.
@@ -96,12 +94,12 @@ def basic_interval(
         low, high = float(moved.mean()) - reach, float(moved.mean()) + reach
     else:
         low, high = np.quantile(moved, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
-    return Interval(min(observed - high, observed), max(observed - low, observed))
+    return Bounds(min(observed - high, observed), max(observed - low, observed))
 
 
 def interval_of_difference(
-    first: float, first_interval: Interval, second: float, second_interval: Interval
-) -> Interval:
+    first: float, first_interval: Bounds, second: float, second_interval: Bounds
+) -> Bounds:
     r"""Return the interval of a difference from those of its two parts.
 
     The method of variance estimates recovery: the limits of both lie as far from their
@@ -111,7 +109,7 @@ def interval_of_difference(
     difference = first - second
     below = math.hypot(first - first_interval.lower, second_interval.upper - second)
     above = math.hypot(first_interval.upper - first, second - second_interval.lower)
-    return Interval(difference - below, difference + above)
+    return Bounds(difference - below, difference + above)
 
 
 def p_value(observed: float, null: FloatArray) -> float:
@@ -154,7 +152,7 @@ class LengthAssessment:
     """The estimate as it is."""
     corrected: float
     """The estimate without what sampling and sketches add on average; never below 0."""
-    interval: Interval
+    interval: Bounds
     """What the population could be: sampling and the estimated error of the sketches counted.
 
     It holds ``value`` and ``corrected``.
@@ -166,7 +164,7 @@ class PairAssessment(LengthAssessment):
     """The distance of two groups, in score points."""
 
     groups: tuple[Group, Group]
-    simultaneous: Interval
+    simultaneous: Bounds
     """The same for all pairs at once: none is outside with the confidence stated."""
 
 
@@ -194,7 +192,7 @@ def assess_length(
     return LengthAssessment(
         value=value,
         corrected=corrected,
-        interval=Interval(max(0.0, min(lower, value)), max(upper, value)),
+        interval=Bounds(max(0.0, min(lower, value)), max(upper, value)),
     )
 
 

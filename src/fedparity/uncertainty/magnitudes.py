@@ -6,7 +6,7 @@ square, and :math:`U_2 = \operatorname{Var}(Z) - \operatorname{Var}(Z^*)`. So
 :math:`B \le U_2 \le \operatorname{Var}(Z)` with B the variance of the group means, and shares of the
 variance lie between 0 and 1.
 
-Every number comes as a :class:`~fedparity.uncertainty.brackets.Bracket`: the audit's estimate, and bounds
+Every number comes as a :class:`~fedparity.laws.bounds.Bracket`: the audit's estimate, and bounds
 that the raw data cannot leave. The bounds are proofs, so they hold for all of them at once.
 """
 
@@ -27,11 +27,11 @@ from fedparity.functionals.curves import around_mean, from_center, heterogeneiti
 from fedparity.functionals.disparity import spread
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import QuantileTable, common_refinement
-from fedparity.uncertainty.brackets import Bracket
-from fedparity.uncertainty.certificate import Certificate, bounds_of_disparity, bounds_of_distance
+from fedparity.uncertainty.certificate import bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence
 from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
 from fedparity.uncertainty.potentials import Pieces, pieces_of
@@ -253,7 +253,7 @@ class _Known:
     """Bounds that several magnitudes share, as pairs of a lower and an upper one."""
 
     slack: float
-    disparity: Certificate
+    disparity: Bounds
     means: tuple[FloatArray, FloatArray]
     of_means: tuple[float, float]
     within: tuple[float, float]

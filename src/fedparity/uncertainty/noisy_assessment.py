@@ -16,18 +16,17 @@ from fedparity.federated.local_audits import LocalAudit
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.uncertainty.assessment import (
     Assessment,
-    Bounds,
     DisparityAssessment,
     assess_pairs,
     part_intervals,
 )
 from fedparity.uncertainty.bootstrap import Draws
-from fedparity.uncertainty.certificate import Certificate, certify
+from fedparity.uncertainty.certificate import certify
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import (
     LengthAssessment,
@@ -96,17 +95,17 @@ class NoisyDisparityAssessment(DisparityAssessment):
     """How much the disparity changes with half as many bins; 0 where bins are points."""
 
     @staticmethod
-    def with_sketches(interval: Interval, value: float, certificate: Bounds) -> Interval:  # noqa: ARG004
+    def with_sketches(interval: Bounds, value: float, certificate: Bounds) -> Bounds:  # noqa: ARG004
         """Return the interval as it is: it counts noise and bins already."""
         return interval
 
     @staticmethod
     def with_all(
-        interval: Interval,
+        interval: Bounds,
         value: float,  # noqa: ARG004
         certificate: Bounds,
         outer: Bounds,
-    ) -> Interval:
+    ) -> Bounds:
         """Return the interval, moved as far as records that nobody described move the raw data's.
 
         Its lower end falls by as much as that of the raw data, or by the same factor, whichever is
@@ -117,7 +116,7 @@ class NoisyDisparityAssessment(DisparityAssessment):
         factor = outer.lower / certificate.lower if certificate.lower > 0 else 0.0
         fallen = interval.lower - max(0.0, certificate.lower - outer.lower)
         risen = interval.upper + max(0.0, outer.upper - certificate.upper)
-        return Interval(max(0.0, min(fallen, factor * interval.lower)), risen)
+        return Bounds(max(0.0, min(fallen, factor * interval.lower)), risen)
 
 
 def assess_noisy(
@@ -165,7 +164,7 @@ def assess_noisy(
     length = partial(assess_length, confidence=confidence, order=method.order)
     inside = float(hidden["disparity"])
     of_raw = length(found.disparity, noise["disparity"], inside=inside).interval
-    certificate = Certificate(lower=of_raw.lower, upper=min(_widest(reader), of_raw.upper))
+    certificate = Bounds(lower=of_raw.lower, upper=min(_widest(reader), of_raw.upper))
     certain = partial(
         certify, federation, score_range=score_range, order=method.order, trim=method.trim
     )
@@ -229,9 +228,7 @@ def binning_errors(histograms: NoisyHistograms, reader: HistogramReader) -> dict
     return {name: np.abs(values[0] - halved[name][0]) for name, values in fine.items()}
 
 
-def _outer(
-    certificate: Certificate, known: Certificate, wider: Certificate, reader: HistogramReader
-) -> Certificate:
+def _outer(certificate: Bounds, known: Bounds, wider: Bounds, reader: HistogramReader) -> Bounds:
     """The certificate, moved as far as records that nobody described can move any disparity.
 
     They move that of the histograms themselves from ``known`` to ``wider``; where they can undo
@@ -239,7 +236,7 @@ def _outer(
     """
     below = max(0.0, known.lower - wider.lower) if wider.lower else certificate.lower
     above = max(0.0, wider.upper - known.upper)
-    return Certificate(
+    return Bounds(
         lower=max(0.0, certificate.lower - below),
         upper=min(_widest(reader), certificate.upper + above),
     )
@@ -264,9 +261,9 @@ def _pairs(
 ) -> tuple[PairAssessment, ...]:
     """The distance of every two groups, with what bins hide of its power."""
 
-    def wider(interval: Interval, inside: float) -> Interval:
+    def wider(interval: Bounds, inside: float) -> Bounds:
         lower, upper = (end**order for end in interval)
-        return Interval(max(0.0, lower - inside) ** (1 / order), (upper + inside) ** (1 / order))
+        return Bounds(max(0.0, lower - inside) ** (1 / order), (upper + inside) ** (1 / order))
 
     return tuple(
         replace(

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.e2e.browser.conftest import THOUSAND, audit
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 
 pytestmark = pytest.mark.browser
 
@@ -84,8 +84,8 @@ def test_a_heading_sorts_by_the_exact_numbers(open_report, name):
     result = audit(name)
     if page.locator("#unfold").count():
         page.locator("#unfold").click()
-    head = page.locator("#silo-table th", has_text="disparity alone")
-    ranked = sorted(result.silos, key=lambda silo: silo.disparity)
+    head = page.locator("#silo-table th", has_text="W₂ alone")
+    ranked = sorted(result.silos, key=lambda silo: silo.wasserstein)
 
     head.locator("button").click()
 
@@ -105,7 +105,7 @@ def test_silos_without_a_number_stay_last(open_report):
     result = audit("missing")
     without = {silo.silo for silo in result.silos if silo.disparity is None}
     assert without
-    button = page.locator("#silo-table th", has_text="disparity alone").locator("button")
+    button = page.locator("#silo-table th", has_text="W₂ alone").locator("button")
 
     for _ in range(2):
         button.click()

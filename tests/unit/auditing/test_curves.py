@@ -8,9 +8,9 @@ from tests.audit_strategies import make_cell, make_message, make_messages, make_
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_curves import SILO_LEVELS
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SILO_LEVELS
 from fedparity.errors import ResultError
 
 

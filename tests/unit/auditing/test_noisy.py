@@ -7,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import fedparity as fp
-from fedparity.auditing.result_parts import Verdicts
 from fedparity.documents.json_text import schema
+from fedparity.documents.result_parts import Verdicts
 from fedparity.privacy.histograms import Grid
 from fedparity.privacy.noise import LaplaceMechanism, NoiseLaw
 from fedparity.uncertainty.noisy_assessment import noise_rank_errors

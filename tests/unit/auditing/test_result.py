@@ -10,8 +10,8 @@ from tests.audit_strategies import make_messages, make_plan, make_table
 
 import fedparity as fp
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.json_text import canonical_bytes
+from fedparity.documents.result import AuditResult
 from fedparity.errors import ResultError
 
 
@@ -142,7 +142,7 @@ def changed(result, path, value):
         (("magnitudes", "points", "value"), 0.9, "interval"),
         (("magnitudes", "standardized", "mean_gap", "certificate"), [3], "mean_gap.certificate"),
         (("thresholds",), [], "thresholds"),
-        (("thresholds", 0, "groups", 0, "four_fifths"), "fine", "four_fifths"),
+        (("thresholds", 0, "groups", 0, "answer"), "fine", "answer"),
         (("thresholds", 0, "groups", 0, "rate", "interval"), [0.5], "rate.interval"),
         (("set_aside",), [{"group": "A", "withheld": 1, "most": 2, "known": ""}], "set_aside"),
         (("pairs", 0, "groups"), ["A"], r"pairs\[0\].groups"),
@@ -194,7 +194,7 @@ def test_an_unknown_backend_is_refused(result):
 
 
 def test_without_a_library_for_tables_the_fix_names_the_extra(result, monkeypatch):
-    monkeypatch.setattr("fedparity.auditing.result.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.documents.result_frame.find_spec", lambda _: None)
 
     with pytest.raises(ResultError, match=r"fedparity\[io\]"):
         result.to_frame("polars")
@@ -271,8 +271,8 @@ def test_scores_that_do_not_vary_within_groups_have_no_standard_deviation():
 def test_further_rates_can_be_asked_of_a_result(result):
     more = result.with_rates(thresholds=[0.7, 0.3], tails=[0.5])
 
-    assert [each.threshold for each in result.thresholds] == [0.5]
-    assert [each.threshold for each in more.thresholds] == [0.3, 0.5, 0.7]
+    assert [each.score for each in result.thresholds] == [0.5]
+    assert [each.score for each in more.thresholds] == [0.3, 0.5, 0.7]
     assert [each.level for each in more.tails] == [0.5]
     assert more.thresholds[1] == result.thresholds[0]
     assert AuditResult.from_dict(more.to_dict()) == more
@@ -284,7 +284,7 @@ def test_rates_are_of_those_who_answered_and_say_what_holds_for_all(result):
     answered, everyone = (result.at_threshold(0.5, of=of) for of in ("answered", "all"))
 
     assert found.groups == answered.groups
-    assert found.all == everyone.four_fifths == "undetermined"
-    assert everyone.groups[0].rate.interval == (0.0, 1.0)
+    assert found.all == everyone.answer == "undetermined"
+    assert tuple(everyone.groups[0].rate.interval) == (0.0, 1.0)
     with pytest.raises(fp.errors.OptionError, match="of"):
         result.at_threshold(0.5, of="nobody")

@@ -11,8 +11,8 @@ from tests.tiers import DATA
 import fedparity as fp
 from fedparity.auditing.audit import audit
 from fedparity.auditing.comparison import Beyond
-from fedparity.auditing.result_parts import SetAside, Verdicts
 from fedparity.cli.audit_text import audit_text
+from fedparity.documents.result_parts import SetAside, Verdicts
 
 GROUPS = ("A", "B", "C")
 
@@ -127,8 +127,8 @@ def test_with_noise_it_is_set_aside_too():
 
 
 def test_what_others_can_do_is_nothing_where_nobody_is_set_aside():
-    nobody = Beyond.of((), seen=10.0, score_range=(0, 1), order=2)
-    bounds = fp.theory.Interval(0.1, 0.2)
+    nobody = Beyond.from_groups((), seen=10.0, score_range=(0, 1), order=2)
+    bounds = fp.theory.Bounds(0.1, 0.2)
 
     assert nobody.largest_distance(bounds) == nobody.burden(bounds) == bounds
     assert nobody.part(bounds) == nobody.equal_weights(bounds, 3) == bounds
@@ -146,10 +146,10 @@ def test_the_bounds_of_the_disparity_hold_wherever_such_groups_lie(order):
         seen = labels >= int(random.integers(1, groups - 1))
         hidden = int(np.sum(~seen))
         aside = [SetAside(group="?", withheld=1, most=float(hidden), known="")]
-        beyond = Beyond.of(aside, seen=float(seen.sum()), score_range=(0, 1), order=order)
+        beyond = Beyond.from_groups(aside, seen=float(seen.sum()), score_range=(0, 1), order=order)
         others = fp.disparity(scores[seen], sensitive_features=labels[seen], order=order)
 
-        bounds = beyond.disparity(fp.theory.Certificate(lower=others, upper=others))
+        bounds = beyond.disparity(fp.theory.Bounds(lower=others, upper=others))
 
         assert fp.disparity(scores, sensitive_features=labels, order=order) in bounds
 

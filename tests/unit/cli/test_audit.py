@@ -119,13 +119,13 @@ def test_thresholds_and_tails_have_intervals(folder):
     shown = audit("--threshold", 0.5, "--tail", 0.5, "--tail", 0.9).stdout
 
     low, high = report.groups[0].rate.interval
-    least, most = report.groups[1].ratio_to_best.interval
+    least, most = report.groups[1].ratio.interval
     assert "Share with a score of at least 0.5" in shown
     assert f"{100 * low:.1f} % to {100 * high:.1f} %" in shown
     assert f"{least:.3f} to {most:.3f}" in shown
     assert "Share above the median of all records" in shown
     assert "Share above the quantile 0.9 of all records" in shown
-    assert report.four_fifths in shown
+    assert report.answer in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
@@ -139,7 +139,7 @@ def test_as_json_there_is_one_document_with_all_rates(folder):
     assert printed == f"{more.to_json()}\n"
     assert fp.AuditResult.read("r.json") == more
     document = json.loads(printed)
-    assert [each["threshold"] for each in document["thresholds"]] == [0.4, 0.5]
+    assert [each["score"] for each in document["thresholds"]] == [0.4, 0.5]
     assert [each["level"] for each in document["tails"]] == [0.9]
 
 

@@ -40,7 +40,7 @@ def test_every_hospital_is_near_parity_and_the_whole_is_not(printed, folder):
     assert answer["attribution"]["selection"] > 0.9 * answer["disparity"]["value"]
     assert answer["disparity"]["verdict"] == {"answered": "above", "all": "above"}
     assert (answer["plan"]["sketch"], answer["plan"]["estimator"]) == ("mean", "exact")
-    assert [each["threshold"] for each in answer["thresholds"]] == [5]
+    assert [each["score"] for each in answer["thresholds"]] == [5]
 
 
 def test_it_starts_with_points_direction_and_level(printed):

@@ -9,7 +9,7 @@ import fedparity as fp
 from fedparity.engines.remote.remote_silo import answer
 from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import KEYS, SiloSettings, flat_settings, reading_of
-from fedparity.tables.sql.database_table import DatabaseTable
+from fedparity.tables.databases import DatabaseTable
 
 DIGEST = "sha256:" + 64 * "0"
 

@@ -190,6 +190,18 @@ def test_the_forest_of_many_silos_says_how_many_it_leaves_out():
     assert len(dots) == 40
 
 
+def test_the_forest_has_the_unit_of_the_headline():
+    """In points there is no interval of a silo to draw."""
+    squared = LocalForestDisplay.from_audit(make_result())
+    points = LocalForestDisplay.from_audit(make_result(review_level=0.05, review_unit="points"))
+
+    assert {"/silos/0/disparity", "/disparity/value"} <= marks(squared).keys()
+    assert {"/silos/0/wasserstein", "/magnitudes/worst_pair/corrected"} <= marks(points).keys()
+    assert "/silos/0/disparity" not in marks(points)
+    assert points.ax_.get_xlabel() == "score points W₂ inside the silo"
+    assert len(points.ax_.lines) == len(squared.ax_.lines) - len(make_result().silos)
+
+
 def test_without_a_review_level_none_is_drawn():
     display = LocalForestDisplay.from_audit(make_result(review_level=None))
 

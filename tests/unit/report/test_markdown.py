@@ -16,7 +16,7 @@ from tests.report_results import (
     with_names,
 )
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.report.markdown import code, markdown_report, plain
 from fedparity.report.sentences.answers import in_points, points_range
 from fedparity.text import number, percent, percents, span
@@ -127,7 +127,7 @@ def test_rates_follow_the_groups_and_details_come_late():
     assert places == sorted(places)
     shown = f"| B | {percent(row.rate.value)} | {percents(row.rate.interval)} |"
     assert shown in text
-    assert f"| {row.four_fifths} |" in text
+    assert f"| {row.answer} |" in text
     assert text.count("| p-value |") == 1
 
 
@@ -186,7 +186,25 @@ def test_cells_without_a_number_hold_a_dash():
         line for line in markdown_report(incomplete_result()).splitlines() if "| tiny" in line
     ]
 
-    assert "| 50+ | – | – |" in row
+    assert "| 50+ | – | −" in row  # what it shows alone; its influence is known
+
+
+@pytest.mark.parametrize("unit", ["points", "share", "sd"])
+def test_silos_are_shown_in_the_unit_of_the_headline(unit):
+    """Without an interval: that of a silo is one for its disparity."""
+    result = plain_result(review_unit=unit)
+    text, silo = markdown_report(result), result.silos[0]
+
+    assert "| silo | records | W₂ alone, points | influence | note |" in text
+    assert f"| {silo.silo} | {sum(silo.n.values()):,} | {number(silo.wasserstein)} | " in text
+
+
+def test_silos_are_shown_with_their_intervals_where_the_disparity_is_reviewed():
+    result = plain_result(review_unit="squared")
+    text, silo = markdown_report(result), result.silos[0]
+
+    assert "| silo | records | G₂ alone | 95 % interval | influence | note |" in text
+    assert f" | {number(silo.disparity)} | {span(silo.interval)} | " in text
 
 
 def test_a_result_without_an_influence_is_shown():

@@ -115,5 +115,5 @@ def test_rates_are_metrics_of_every_group():
         assert metric["value"] == row.rate.value
         assert metric["args"]["threshold"] == 5
         assert metric["args"]["interval"] == list(row.rate.interval)
-        assert metric["args"]["ratio_to_best"] == row.ratio_to_best.value
-        assert metric["args"]["four_fifths"] == row.four_fifths
+        assert metric["args"]["ratio_to_best"] == row.ratio.value
+        assert metric["args"]["four_fifths"] == row.answer

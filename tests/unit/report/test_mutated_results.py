@@ -9,9 +9,9 @@ import pytest
 from tests.report_results import incomplete_result, plain_result
 from tests.tiers import count
 
-from fedparity.auditing.result import AuditResult
 from fedparity.cli.audit_text import audit_text
 from fedparity.documents.json_text import decode_object
+from fedparity.documents.result import AuditResult
 from fedparity.errors import FedparityError, ResultError
 from fedparity.report.formats import FORMATS
 from fedparity.report.notebook import notebook_html

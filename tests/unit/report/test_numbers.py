@@ -4,7 +4,7 @@ import pytest
 
 from fedparity import text as fitting
 from fedparity import text as numbers
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.text import amount, number, percent, span, stated, told_apart
 
 
@@ -56,7 +56,7 @@ def test_neighboring_floats_are_told_apart():
 
 
 def test_ranges_need_no_dash():
-    assert span(Interval(-0.01, 0.02)) == "−0.01 to 0.02"
+    assert span(Bounds(-0.01, 0.02)) == "−0.01 to 0.02"
 
 
 @pytest.mark.parametrize(

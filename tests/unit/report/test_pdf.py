@@ -20,7 +20,7 @@ from tests.report_results import (
     with_names,
 )
 
-from fedparity.auditing.result import AuditResult
+from fedparity.documents.result import AuditResult
 from fedparity.errors import MissingExtraError, extras
 from fedparity.report.sentences.answers import in_points, points_range, two_verdicts
 from fedparity.report.sentences.caveats import left_out
@@ -160,7 +160,7 @@ def test_rates_are_on_the_sheet():
     assert "<caption>Share with a score below 5</caption>" in page
     for row in result.thresholds[0].groups:
         assert percents(row.rate.interval) in page
-        assert row.four_fifths in page
+        assert row.answer in page
 
 
 def test_names_are_escaped_on_the_sheet():

@@ -19,9 +19,9 @@ from tests.report_results import (
 )
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.result import AuditResult
 from fedparity.report import sentences
 from fedparity.report.sentences.naming import is_weighted
 from fedparity.report.sentences.origins import LIMITS_OF_TERMS

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 from tests.report_results import changed, judged, plain_result
 
+from fedparity.documents.result_parts import Verdict
 from fedparity.report.verdicts import VERDICTS, level_words, mark_of, verdict_line, verdict_words
-from fedparity.uncertainty.assessment import Verdict
 
 
 def test_every_verdict_has_a_word_and_a_shape_of_its_own():

@@ -168,7 +168,7 @@ def test_scores_that_are_no_numbers_are_refused(values):
 
 def texts_of(values):
     labels = as_column(values, "g").labels("g")
-    return [labels.texts[code] for code in labels.codes]
+    return [labels.distinct[code] for code in labels.codes]
 
 
 LABELS = {

@@ -52,7 +52,7 @@ def read(reader, path, selection=SCORE_AND_GROUP):
         valid = np.ones(len(numbers.values), bool) if numbers.valid is None else numbers.valid
         pairs = zip(numbers.values.tolist(), valid, strict=True)
         scores += [value if good else None for value, good in pairs]
-        labels += [texts.texts[code] for code in texts.codes]
+        labels += [texts.distinct[code] for code in texts.codes]
     return scores, labels
 
 

@@ -24,7 +24,7 @@ texts = st.sampled_from(sorted(set(LONG + ALIKE))) | st.text("ab", max_size=20) 
 
 
 def read(labels):
-    return [labels.texts[code] for code in labels.codes]
+    return [labels.distinct[code] for code in labels.codes]
 
 
 @given(

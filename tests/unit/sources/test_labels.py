@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
+from fedparity.laws.label_codes import Labels, intersect
 from fedparity.sketches.records import Faults
-from fedparity.tables.columns import Labels
-from fedparity.tables.groups import Discovery, Listing, encode, intersect
+from fedparity.tables.groups import Discovery, Listing, encode
 from fedparity.tables.opening import open_records
 
 

@@ -42,7 +42,7 @@ def test_the_same_rows_are_kept_as_by_polars(where):
     condition = Condition(where)
     written = spark_condition(condition, TYPES)
 
-    kept = condition.keep({name: ArrowColumn.of(table.column(name)) for name in TYPES})
+    kept = condition.keep({name: ArrowColumn.from_array(table.column(name)) for name in TYPES})
 
     found = {row["id"] for row in sparks.frame(rows).where(written).collect()}
     assert {row["id"] for row, keep in zip(rows, kept.tolist(), strict=True) if keep} == found

@@ -6,11 +6,10 @@ from tests.contracts.table_sources import table_rows
 
 import fedparity as fp
 from fedparity.errors import DatabaseNameError, DatabaseUnreachableError, MissingExtraError
-from fedparity.tables.opening import open_table
+from fedparity.tables.databases import Address
+from fedparity.tables.opening import is_spark_frame, open_table
 from fedparity.tables.spark import spark_table as sessions
-from fedparity.tables.spark.spark_sql import telling
-from fedparity.tables.spark.spark_table import is_spark_frame
-from fedparity.tables.sql.addresses import Address
+from fedparity.tables.spark.spark_sql import error_boundary
 
 
 def here(**what):
@@ -88,7 +87,7 @@ def test_a_query_that_names_nothing_there_is_refused():
 def test_failures_are_told_by_their_kind(words, kind):
     pytest.importorskip("pyspark")
 
-    with pytest.raises(kind) as caught, telling():
+    with pytest.raises(kind) as caught, error_boundary():
         raise RuntimeError(words)
 
     assert type(caught.value) is kind

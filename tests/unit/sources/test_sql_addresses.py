@@ -3,8 +3,8 @@
 import pytest
 
 import fedparity as fp
+from fedparity.tables.databases import Address, is_address
 from fedparity.tables.opening import open_table
-from fedparity.tables.sql.addresses import Address, is_address
 from fedparity.tables.sql.statements import name_parts, quoted
 
 SECRETS = [

@@ -28,8 +28,8 @@ import fedparity as fp
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
+from fedparity.tables.databases import Address
 from fedparity.tables.opening import open_records, open_table
-from fedparity.tables.sql.addresses import Address
 from fedparity.tables.sql.drivers import connect
 from fedparity.tables.table import Selection
 

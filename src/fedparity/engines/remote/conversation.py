@@ -12,9 +12,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Protocol, TypeVar
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.files import FileNames, write_whole
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.engines.remote.requests import Reply, Request
 from fedparity.errors import (
     DocumentError,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from fedparity.auditing.audit import audit
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.plan import Plan
+from fedparity.documents.result import AuditResult
 from fedparity.engines.remote.conversation import Conversation, Exchange, Folder, Member, Terms
 from fedparity.engines.remote.requests import Request
 from fedparity.errors import FedparityError

@@ -25,9 +25,8 @@ from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import default_ledger_path
 from fedparity.silo.permit import Permit
 from fedparity.sketches.records import ArrayRecords, Records
+from fedparity.tables.databases import Address, DatabaseTable, is_address, read_address
 from fedparity.tables.opening import open_records
-from fedparity.tables.sql.addresses import Address, is_address, read_address
-from fedparity.tables.sql.database_table import DatabaseTable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -19,10 +19,15 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from fedparity.documents.fields import FrozenMapping, decode_base64, encode_base64, is_name
+from fedparity.documents.fields import (
+    SIGNATURE_BYTES,
+    FrozenMapping,
+    decode_base64,
+    encode_base64,
+    is_name,
+)
 from fedparity.documents.files import Path, write_whole
 from fedparity.documents.json_text import canonical_bytes, digest_of, is_digest
-from fedparity.documents.message import SIGNATURE_BYTES
 from fedparity.documents.privacy_terms import MOST_SILOS
 from fedparity.errors import SecureMessageError, SignatureError
 from fedparity.modes.secure.masking import KEY_BYTES, SEAL_BYTES, Words

@@ -229,7 +229,7 @@ class _Listening:
         self.dropped = 0
         self.groups, self.weighted = records.groups, records.weighted
         self.rescannable, self.rows = records.rescannable, records.rows
-        self.resident, self.worth_holding = records.resident, records.worth_holding
+        self.resident, self.worth_caching = records.resident, records.worth_caching
         self.batches = records.batches
 
     def accept(self, faults: Faults) -> int:

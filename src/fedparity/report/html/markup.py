@@ -8,15 +8,13 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from fedparity.report.verdicts import written
+from fedparity.report.tables import Cell, cell_text
 
 __all__ = [
     "Isolation",
     "Markup",
     "Values",
     "escaped",
-    "looked_up",
-    "pointer",
 ]
 
 
@@ -94,41 +92,14 @@ class Values:
 
     def __call__(self, path: str, form: str = "number") -> Markup:
         """Return the number at a path with the path beside it, so that anyone can check it."""
-        shown = escaped(self.text(path, form))
+        shown = escaped(self.text(Cell(path, form)))
         how = "" if form == "number" else f' data-as="{form}"'
         return Markup(f'<span data-path="{escaped(path)}"{how}>{shown}</span>')
 
-    def text(self, path: str, form: str = "number") -> str:
-        """Return the number at a path as text."""
-        return written(looked_up(self._document, path), form)
+    def cell(self, cell: Cell) -> str:
+        """Return what a cell of a table shows, with its path if it has one."""
+        return self(cell.path, cell.form) if cell.path else self.text(cell)
 
-
-def pointer(*steps: str | int) -> str:
-    """Return the pointer that takes these steps from the top.
-
-    Examples
-    --------
-    >>> pointer("silos", 3, "n", "a/b~c")
-    '/silos/3/n/a~1b~0c'
-    """
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
-
-
-def looked_up(document: Any, path: str) -> Any:  # noqa: ANN401 -- JSON holds anything
-    """Return what a pointer points at.
-
-    Raises
-    ------
-    LookupError
-        If there is nothing: the page names a field that the result does not have.
-
-    Examples
-    --------
-    >>> looked_up({"silos": [{"n": {"a/b": 7}}]}, "/silos/0/n/a~1b")
-    7
-    """
-    found = document
-    for step in path.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
-        found = found[int(name)] if isinstance(found, list) else found[name]
-    return found
+    def text(self, cell: Cell) -> str:
+        """Return what a cell of a table shows, as text."""
+        return cell_text(cell, self._document)

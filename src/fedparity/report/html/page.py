@@ -10,20 +10,20 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, TypeAlias
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
 from fedparity.errors.extras import check_html
+from fedparity.plots.headline import headline_of
 from fedparity.plots.silo_forest import silo_rows
-from fedparity.plots.uncertainty_bars import headline_of
 from fedparity.report import sentences
-from fedparity.report.html.markup import Isolation, Markup, Values, escaped, pointer
+from fedparity.report.html.markup import Isolation, Markup, Values, escaped
 from fedparity.report.html.page_figures import are_few, page_figures, strip
-from fedparity.report.html.page_tables import page_tables, rate_tables, silo_table
+from fedparity.report.html.page_tables import page_tables, silo_table
 from fedparity.report.sentences.answers import NO_RATES
-from fedparity.report.sentences.naming import is_weighted, short
-from fedparity.report.tables import READING_MAGNITUDES, all_rates
+from fedparity.report.sentences.naming import counted_in, short
+from fedparity.report.tables import READING_MAGNITUDES, all_rates, rates_table
 from fedparity.report.verdicts import VERDICTS, level_words, verdict_words
-from fedparity.text import number
+from fedparity.text import number, pointer
 
 __all__ = [
     "Fact",
@@ -197,7 +197,7 @@ def provenance(result: AuditResult) -> tuple[Fact, ...]:
         ("confidence of the intervals", "/confidence", "percent"),
         ("redraws", "/redraws", "amount"),
         ("seed", "/seed", "amount"),
-        ("weight" if is_weighted(result) else "records", "/n", "amount"),
+        (counted_in(result), "/n", "amount"),
         ("software", "/software", "text"),
         ("format of the result", "/schema", "text"),
         *(
@@ -252,8 +252,8 @@ def html_report(result: AuditResult) -> str:
 def _context(result: AuditResult) -> dict[str, Any]:
     """Everything that the templates name."""
     document = result.to_dict()
-    value, words = Values(document), said(result)
-    rows = silo_rows([silo.disparity for silo in result.silos])
+    words, headline = said(result), headline_of(result)
+    rows = silo_rows([headline.of_silo(silo) for silo in result.silos])
     style, script = _asset("style.css"), _script()
     return {
         "policy": content_policy(style=style, script=script),
@@ -261,20 +261,22 @@ def _context(result: AuditResult) -> dict[str, Any]:
         "script": Markup(script),
         "embedded": Markup(embedded(result.to_json())),
         "document": document,
-        "value": value,
+        "value": Values(document),
         "contents": _CONTENTS,
         "said": words,
         "verdict": verdict_words(result),
         "verdicts": _verdicts(result, words["verdicts"]),
-        "unit": "" if result.disparity.review_unit == "squared" else "points",
-        "measured": headline_of(result).name.capitalize(),
+        "unit": headline.in_points.strip(),
+        "measured": headline.name.capitalize(),
         "review": level_words(result),
-        "headline": "/".join(("", *headline_of(result).at)),
+        "headline": pointer(*headline.at),
         "strip": strip(result),
         "largest_alone": _largest_alone(result),
         "figures": page_figures(result),
-        "tables": page_tables(result, value, rows.places),
-        "rates": tuple(zip(rate_tables(result, value), words["rates"], strict=True)),
+        "tables": page_tables(result, rows.places),
+        "rates": tuple(
+            (rates_table(result, place), reading) for place, reading in enumerate(words["rates"])
+        ),
         "no_rates": NO_RATES,
         "reading_magnitudes": READING_MAGNITUDES,
         "silos": silo_table(result, document),
@@ -310,10 +312,10 @@ def _verdicts(result: AuditResult, said: tuple[tuple[str, Markup], ...]) -> list
 
 def _largest_alone(result: AuditResult) -> str:
     """The path of the most that a silo shows alone, in the headline's unit; empty if none does."""
-    alone = headline_of(result).alone
+    shown = headline_of(result)
     known = [
-        (getattr(silo, alone), -index)
+        (value, -index)
         for index, silo in enumerate(result.silos)
-        if getattr(silo, alone) is not None
+        if (value := shown.of_silo(silo)) is not None
     ]
-    return f"/silos/{-max(known)[1]}/{alone}" if known else ""
+    return f"/silos/{-max(known)[1]}/{shown.alone}" if known else ""

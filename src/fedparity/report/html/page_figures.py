@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
-from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.documents.result import AuditResult
+from fedparity.plots.headline import headline_of
 from fedparity.report.html.markup import Markup
 from fedparity.report.sentences.naming import groups_words
 
@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 _ALL = 60
-"""Up to so many silos each has its dot; beyond, dots stand for several."""
+"""Up to this many silos each has its dot; beyond, dots stand for several."""
 _STEP = 0.5
-"""Dots nearer than so many percent become one."""
+"""Dots nearer than this many percent become one."""
 _SMALLEST, _LARGEST = 2.5, 7.0
 """Radii in pixels."""
 _LANES = 0, -11, 11
-"""Dots that would cover each other move up or down by so many pixels."""
+"""Dots that would cover each other move up or down by this many pixels."""
 _PIXELS = 8.0
 """Of one percent of the width, roughly: where dots would cover each other."""
 _FARTHEST = 2.5
-"""Bounds that lie farther out than so many times everything else are cut, with an arrow."""
+"""Bounds that lie farther out than this many times everything else are cut, with an arrow."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,8 +121,7 @@ def _limit(result: AuditResult) -> float:
 
 def _alone(result: AuditResult) -> list[float | None]:
     """What each silo shows alone, in the headline's unit."""
-    name = headline_of(result).alone
-    return [getattr(silo, name) for silo in result.silos]
+    return list(map(headline_of(result).of_silo, result.silos))
 
 
 def _round_step(limit: float) -> float:
@@ -222,7 +221,7 @@ def page_figures(result: AuditResult) -> dict[str, Figure]:
             "influence": plots.InfluenceDisplay.from_audit(result, width=_WHOLE),
             "counts": plots.CellCountDisplay.from_audit(result),
         }
-    titles = _titles(groups_words(result))
+    titles = _titles(result)
     return {
         name: _figure(drawing(display, alt=titles[name], name=name), name, titles[name])
         for name, display in drawn.items()
@@ -240,14 +239,20 @@ def are_few(result: AuditResult) -> bool:
     return len(names) <= _FEW and max(map(len, names)) <= _SHORT
 
 
-def _titles(groups: str) -> dict[str, str]:
+def _titles(result: AuditResult) -> dict[str, str]:
     """What each figure shows, for those who do not see it."""
+    groups = groups_words(result)
+    forest = "Each silo's own disparity with its interval, beside that of all together"
+    if headline_of(result).in_points:
+        forest = (
+            "Score points between the two groups furthest apart in each silo, beside all together"
+        )
     return {
         "cdf": f"Share of {groups} at or below each score",
         "quantiles": f"Scores of {groups} at each rank",
         "densities": f"Densities of the scores of {groups}",
         "sketches": f"Sketches of {groups}, silo by silo",
-        "forest": "Each silo's own disparity with its interval, beside that of all together",
+        "forest": forest,
         "decomposition": "The terms of the disparity, step by step",
         "attribution": "Selection and within-silo parts of the disparity, with intervals",
         "influence": "What each silo adds to the disparity",

@@ -7,6 +7,7 @@ numbers are those of the result, written by :mod:`fedparity.text`.
 from __future__ import annotations
 
 from fedparity.documents.fields import group_words
+from fedparity.plots.headline import symbol
 from fedparity.report.sentences.answers import (
     chance,
     direction,
@@ -36,7 +37,7 @@ from fedparity.report.sentences.caveats import (
     what_is_missing,
     what_weakens,
 )
-from fedparity.report.sentences.naming import groups_words, silos_words, symbol
+from fedparity.report.sentences.naming import groups_words, silos_words
 from fedparity.report.sentences.origins import explain_attribution, explain_decomposition, why
 
 __all__ = [

@@ -1,24 +1,22 @@
-"""The next answers: what was measured, how large it is, how certain that is."""
+"""The answers: what was measured, how large and how certain it is, who would have seen it alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import SiloResult, TailResult, ThresholdResult
 from fedparity.documents.fields import group_words
-from fedparity.laws.bounds import Interval
-from fedparity.plots.uncertainty_bars import headline_of
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import SiloResult, TailResult, ThresholdResult
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.caveats import is_complete, set_aside_words
 from fedparity.report.sentences.naming import (
-    has_noise,
     is_summed,
     joined,
     records_words,
     short,
     silos_words,
-    symbol,
 )
 from fedparity.report.verdicts import (
     ALL,
@@ -29,12 +27,10 @@ from fedparity.report.verdicts import (
     verdict_words,
 )
 from fedparity.text import counted, number, percent, percents, span, stated, told_apart
-from fedparity.uncertainty.assessment import Verdict
 
 __all__ = [
     "CHANCE",
     "NO_RATES",
-    "READING_SILOS",
     "Rates",
     "above_alone",
     "chance",
@@ -49,6 +45,7 @@ __all__ = [
     "points_range",
     "rates_heading",
     "reading_rates",
+    "reading_silos",
     "seen_alone",
     "set_aside_words",
     "size",
@@ -60,14 +57,14 @@ __all__ = [
 def size(result: AuditResult) -> str:
     """Return what was measured, and how, in one line."""
     plan = result.plan
-    held = f"{plan.levels} levels, {plan.sketch} sketches"
+    sketches = f"{plan.levels} levels, {plan.sketch} sketches"
     if plan.sketch == "counts":
-        held = "counts at every score"
+        sketches = "counts at every score"
     elif plan.sketch == "histogram":
-        held = f"histograms of {plan.levels} bins"
+        sketches = f"histograms of {plan.levels} bins"
     return (
         f"{silos_words(result)}, {len(result.groups)} groups, {records_words(result)}; "
-        f"{held}, {plan.estimator} estimator"
+        f"{sketches}, {plan.estimator} estimator"
     )
 
 
@@ -239,17 +236,12 @@ def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _verdict_sentence(result: AuditResult, whom: str, verdict: Verdict, ends: Interval) -> str:
+def _verdict_sentence(result: AuditResult, whom: str, verdict: str, ends: Bounds) -> str:
     word = VERDICTS[verdict].word
     at = " at" if verdict == "inconclusive" else ""
     return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
 
 
-READING_SILOS = (
-    "alone: the disparity inside the silo; influence: how much larger the disparity of all is "
-    "than without it."
-)
-"""What stands below a table of silos."""
 CHANCE = "What a silo shows alone counts chance too: the fewer its records, the more."
 
 
@@ -263,7 +255,7 @@ def above_alone(result: AuditResult) -> tuple[SiloResult, ...]:
     level = headline_of(result).level
     if level is None:
         return ()
-    return tuple(silo for silo in comparable(result) if (_alone(result, silo) or 0.0) > level)
+    return tuple(silo for silo in comparable(result) if _alone(result, silo) > level)
 
 
 def seen_alone(result: AuditResult) -> str:
@@ -290,14 +282,9 @@ def summed_silos(result: AuditResult) -> str:
     return f"Only their sums were seen: {joined(result.silos_received, most=20)}."
 
 
-def _alone(result: AuditResult, silo: SiloResult) -> float | None:
+def _alone(result: AuditResult, silo: SiloResult) -> float:
     """What a silo sees, in the headline's unit."""
-    seen: float | None = getattr(silo, headline_of(result).alone)
-    return seen
-
-
-def _in_unit(result: AuditResult, text: str) -> str:
-    return text if headline_of(result).alone == "disparity" else f"{text} points"
+    return headline_of(result).of_silo(silo) or 0.0
 
 
 def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
@@ -305,24 +292,24 @@ def _compared(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     shown = headline_of(result)
     if shown.level is None:
         whole = shown.found.corrected
-        many = sum((_alone(result, silo) or 0.0) >= whole for silo in alone)
-        what = f"as much as all silos together ({_in_unit(result, number(whole))})"
-        return f"{_so_many(many, len(alone))} alone show{_s(many)} {what}."
+        many = sum(_alone(result, silo) >= whole for silo in alone)
+        what = f"as much as all silos together ({number(whole)}{shown.in_points})"
+        return f"{_count_of(many, len(alone))} alone show{_s(many)} {what}."
     many = len(above_alone(result))
     return (
-        f"{_so_many(many, len(alone))} alone show{_s(many)} more than the review level of "
+        f"{_count_of(many, len(alone))} alone show{_s(many)} more than the review level of "
         f"{level_words(result)}."
     )
 
 
 def _largest(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     shown = headline_of(result)
-    most = max(alone, key=lambda silo: _alone(result, silo) or 0.0)
-    value, whole = _alone(result, most) or 0.0, shown.found.corrected
+    most = max(alone, key=lambda silo: _alone(result, silo))
+    value, whole = _alone(result, most), shown.found.corrected
     text = number(value) if shown.level is None else told_apart(value, shown.level)
     return (
-        f"The most is {_in_unit(result, text)}, at {short(most.silo)}; all silos together have "
-        f"{_in_unit(result, number(whole))}."
+        f"The most is {text}{shown.in_points}, at {short(most.silo)}; all silos together have "
+        f"{number(whole)}{shown.in_points}."
     )
 
 
@@ -334,7 +321,7 @@ def _others(result: AuditResult, alone: Sequence[SiloResult]) -> str:
     return f"{counted(others, 'silo')} {have} fewer than two groups to compare."
 
 
-def _so_many(count: int, of: int) -> str:
+def _count_of(count: int, of: int) -> str:
     if count == 0:
         return "No silo"
     return f"All {of:,} silos" if count == of and of > 1 else f"{count:,} of {counted(of, 'silo')}"
@@ -346,11 +333,29 @@ def _s(count: int) -> str:
 
 def explain_alone(result: AuditResult) -> str:
     """Return how to read local against global."""
-    return (
-        f"Each silo's own disparity {symbol('G', result)}, from its own cells, with its "
+    shown = headline_of(result)
+    what = (
+        f"Each silo's own disparity {shown.symbol}, from its own cells, with its "
         f"{percent(result.confidence)} interval; the interval counts sampling, not the error of the "
-        "sketches. Silos can each be near parity while all together are not, and the other way "
-        "round."
+        "sketches."
+    )
+    if not shown.has_intervals:
+        what = (
+            f"Each silo's own distance {shown.symbol} of the two groups furthest apart inside it, in "
+            f"score points, from its own cells. {CHANCE}"
+        )
+    return f"{what} Silos can each be near parity while all together are not, and the other way round."
+
+
+def reading_silos(result: AuditResult) -> str:
+    """Return what stands below a table of silos."""
+    shown, whole = headline_of(result), symbol("G", result)
+    alone = "the disparity inside the silo"
+    if shown.in_points:
+        alone = "score points between the two groups furthest apart inside the silo"
+    return (
+        f"{shown.symbol} alone: {alone}; influence: how much larger the disparity of all ({whole}) "
+        "is than without it."
     )
 
 
@@ -375,9 +380,9 @@ def rates_heading(rates: Rates) -> str:
     """Return what the rates are shares of: ``Share with a score below 5``."""
     if isinstance(rates, ThresholdResult):
         side = {"above": "of at least", "below": "below"}[rates.favorable]
-        return f"Share with a score {side} {stated(rates.threshold)}"
+        return f"Share with a score {side} {stated(rates.score)}"
     name = "the median" if rates.level == 0.5 else f"the quantile of level {stated(rates.level)}"
-    cutoff = Interval(rates.cutoff.lower, rates.cutoff.upper)
+    cutoff = Bounds(rates.cutoff.lower, rates.cutoff.upper)
     where = number(rates.cutoff.value) if cutoff.lower == cutoff.upper else span(cutoff)
     return f"Share above {name} of all records, {where}"
 
@@ -387,7 +392,7 @@ def reading_rates(rates: Rates, result: AuditResult) -> str:
     gap, often = rates.widest_gap, percent(rates.confidence)
     sentences = (
         f"The widest gap is {percent(gap.value)} ({often} interval {percents(gap.interval)}).",
-        f"The smallest ratio to the highest rate is {_answer(rates.four_fifths)}.",
+        f"The smallest ratio to the highest rate is {_answer(rates.answer)}.",
         _for_all(rates, result),
         "Intervals count sampling and what the sketches leave open.",
         _known(rates),

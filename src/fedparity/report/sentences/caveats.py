@@ -1,21 +1,20 @@
-"""What is missing from an audit, and what else a reader must keep in mind."""
+"""What is missing from an audit, what its numbers mean, and what left the silos."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fedparity.auditing.result import AuditResult
-from fedparity.auditing.result_parts import PlanSummary, SiloResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
+from fedparity.documents.result_parts import PlanSummary, SiloResult
+from fedparity.plots.headline import has_noise, symbol
 from fedparity.report.sentences.naming import (
     counted_in,
-    has_noise,
     is_summed,
     joined,
     records_words,
     short,
-    symbol,
 )
 from fedparity.text import amount, counted, number, percent, span, stated
 
@@ -213,7 +212,7 @@ def reproduce_command(result: AuditResult) -> str:
 
 def explain_laws(result: AuditResult) -> str:
     """Return what the curves of the groups and their center are."""
-    held = {
+    sketches = {
         "quantile": "quantiles",
         "mean": "means between quantiles",
         "counts": "counts at every score",
@@ -225,7 +224,7 @@ def explain_laws(result: AuditResult) -> str:
     }[result.plan.order]
     return (
         f"A group's distribution in the whole is the mixture of its distributions in the silos, each rebuilt from "
-        f"{held} and counted by the {counted_in(result)} it has there. The center is, at each rank, {middle} of "
+        f"{sketches} and counted by the {counted_in(result)} it has there. The center is, at each rank, {middle} of "
         f"the groups' scores; {symbol('G', result)} is the {distance} of the groups to it. "
         f"{_means(result)}"
     )
@@ -339,18 +338,18 @@ def _released(result: AuditResult) -> str:
     plan, groups = result.plan, len(result.groups)
     if plan.sketch == "histogram" or is_summed(result):
         return _histograms(result)
-    held, each = _held(result)
+    content, each = _cell_content(result)
     above = len(plan.thresholds)
     if above:
-        held += f", and its records at or above {counted(above, 'threshold')}"
+        content += f", and its records at or above {counted(above, 'threshold')}"
     most = groups * (1 + each + above)
     return (
-        f"Of each silo the audit has, for each of {groups} groups, a count and {held}: at most "
+        f"Of each silo the audit has, for each of {groups} groups, a count and {content}: at most "
         f"{most:,} numbers, and no record."
     )
 
 
-def _held(result: AuditResult) -> tuple[str, int]:
+def _cell_content(result: AuditResult) -> tuple[str, int]:
     """What a cell holds beside its count, and at most how many numbers that is."""
     plan = result.plan
     if plan.sketch == "counts":

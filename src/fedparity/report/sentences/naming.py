@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fedparity.auditing.result import AuditResult
 from fedparity.documents.fields import group_words
+from fedparity.documents.result import AuditResult
 from fedparity.text import amount
 
 __all__ = [
     "counted_in",
-    "group_words",
     "groups_words",
-    "has_noise",
     "is_summed",
     "is_weighted",
     "joined",
     "records_words",
     "short",
     "silos_words",
-    "symbol",
 ]
 
 _LONGEST = 60
 """Characters of a name inside a sentence; tables show it in full."""
 _NAMED = 5
 _GROUPS_NAMED = 3
-
-
-def symbol(letter: str, result: AuditResult) -> str:
-    """Return a measure's symbol with its order: ``G₂``."""
-    return letter + "₁₂"[result.plan.order - 1]
 
 
 def short(name: str) -> str:
@@ -65,11 +57,6 @@ def groups_words(result: AuditResult) -> str:
     names = [group_words(each.group) for each in result.groups]
     most = _GROUPS_NAMED if len(names) <= _GROUPS_NAMED else 2
     return f"groups {joined(names, most)}"
-
-
-def has_noise(result: AuditResult) -> bool:
-    """Return whether noise was added for differential privacy."""
-    return "dp" in str(result.guarantee.get("mode"))
 
 
 def is_summed(result: AuditResult) -> bool:

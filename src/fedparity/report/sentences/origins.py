@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fedparity.auditing.result import AuditResult
-from fedparity.laws.bounds import Interval
+from fedparity.documents.result import AuditResult
+from fedparity.laws.bounds import Bounds
+from fedparity.plots.headline import symbol
 from fedparity.report.sentences.answers import noise_could_explain
-from fedparity.report.sentences.naming import symbol
 from fedparity.text import counted, number, percent, share_of, span
 
 __all__ = [
@@ -97,7 +97,7 @@ def _parts(result: AuditResult) -> str:
     )
 
 
-def _ends(before: str, interval: Interval | None) -> str:
+def _ends(before: str, interval: Bounds | None) -> str:
     return "" if interval is None else f" ({before}{span(interval)})"
 
 

@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import ExactSums
 from fedparity.sketches.records import Batch, Codes, Faults
-from fedparity.sketches.selection.bucket_maps import Integers
 
 __all__ = [
     "KEEP",
@@ -45,9 +44,9 @@ class Tuning:
     candidate: int = 8
     """A score that a sample shows so often is counted instead of kept."""
     crowded: int = 1 << 10
-    """A part of so many records is looked at: if it can hold one score only, it is an atom."""
+    """A part of at least this many records is examined: if it can hold one score only, it is an atom."""
     window: int = 1 << 8
-    """A bucket of so many records is kept only around its wanted rank."""
+    """A bucket of at least this many records is kept only around its wanted rank."""
     ties: float = 0.001
     """Share of a sample that is tied, above which buckets are not filled evenly."""
     stages: int = 64
@@ -139,7 +138,7 @@ class Bounds:
 class Tally:
     """Counts per bucket, the last of them for records that are left out."""
 
-    counts: Integers
+    counts: IntArray
     masses: FloatArray | None
     """Weight per bucket, rounded; only where weights are given."""
     faults: Faults = field(default_factory=Faults)
@@ -156,7 +155,7 @@ class Tally:
         return cls(counts, np.zeros(buckets + 1) if weighted else None)
 
     def recently(self, rows: int) -> npt.NDArray[np.uint32]:
-        """Return recent counts with room for so many more."""
+        """Return recent counts with room for this many more."""
         if self.recent is None:
             self.recent = np.zeros(self.counts.size, dtype=np.uint32)
         if self.recent_rows + rows > _MOST_RECENT:
@@ -196,9 +195,9 @@ class Bag:
     """Kept records, counts of values that are met too often to keep, and exact sums."""
 
     kept: list[Batch] = field(default_factory=list)
-    equal: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    equal: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many records had each candidate value."""
-    sides: Integers = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
+    sides: IntArray = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
     """How many records were below, inside and above each window."""
     values: ExactSums | None = None
     """Sums of scores by row."""
@@ -246,7 +245,7 @@ class Bag:
             if mine is not None and theirs is not None:
                 mine.merge(theirs)
 
-    def add_sums(self, rows: Integers, scores: FloatArray, weights: FloatArray | None) -> None:
+    def add_sums(self, rows: IntArray, scores: FloatArray, weights: FloatArray | None) -> None:
         """Add records to the sums of their rows."""
         if self.values is not None:
             self.values.add(rows, scores)
@@ -267,7 +266,7 @@ class Bag:
         )
 
 
-def taken(batch: Batch, rows: Integers | npt.NDArray[np.bool_] | slice) -> Batch:
+def taken(batch: Batch, rows: IntArray | npt.NDArray[np.bool_] | slice) -> Batch:
     """Return some records of a batch."""
     codes: Codes = batch.codes[rows]
     return Batch(batch.scores[rows], codes, None if batch.weights is None else batch.weights[rows])

@@ -8,11 +8,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 
 __all__ = [
     "BucketMap",
-    "Integers",
     "KeyMap",
     "Keys",
     "LinearMap",
@@ -21,7 +20,6 @@ __all__ = [
     "to_keys",
 ]
 
-Integers = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint64]
 
 _CELLS = 1 << 16
@@ -39,7 +37,7 @@ class BucketMap(Protocol):
         """Number of buckets of one group."""
         ...  # pragma: no cover
 
-    def buckets(self, scores: FloatArray) -> Integers:
+    def buckets(self, scores: FloatArray) -> IntArray:
         """Return the bucket of each finite score."""
         ...  # pragma: no cover
 
@@ -61,11 +59,11 @@ class LinearMap:
         """Number of buckets of one group."""
         return self.inner + 2
 
-    def buckets(self, scores: FloatArray) -> Integers:
+    def buckets(self, scores: FloatArray) -> IntArray:
         """Return the bucket of each score, 0 and the last one for the tails."""
         return self.buckets_in(scores, np.empty(scores.size), np.empty(scores.size, np.int64))
 
-    def buckets_in(self, scores: FloatArray, room: FloatArray, places: Integers) -> Integers:
+    def buckets_in(self, scores: FloatArray, room: FloatArray, places: IntArray) -> IntArray:
         """Return the same in memory that is there already: fresh pages cost more than sums."""
         with np.errstate(over="ignore"):
             np.subtract(scores, self.low, out=room)
@@ -92,7 +90,7 @@ class KeyMap:
     """How many of a key's 48 other bits do not tell buckets apart."""
     width: int
 
-    def buckets(self, scores: FloatArray) -> Integers:
+    def buckets(self, scores: FloatArray) -> IntArray:
         """Return the bucket of each score."""
         keys = to_keys(scores)
         cells = (keys >> np.uint64(48)).astype(np.int64)

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_moments
 from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.sketches.records import Batch, Codes
-from fedparity.sketches.selection.bucket_maps import Integers
 
 __all__ = [
     "Asked",
@@ -82,7 +81,7 @@ class Asked:
         return np.unique(np.array(cuts, dtype=np.float64))
 
     def check(self, moments: Moments) -> None:
-        """Raise if a score is none of the points.
+        """Raise if a score is not one of the points.
 
         Raises
         ------
@@ -98,7 +97,7 @@ class Asked:
             return [own[1::2].copy() for own in moments.counts]
         return [_floats(own[1::2]) for own in moments.between()]
 
-    def records(self, moments: Moments) -> list[Integers | None]:
+    def records(self, moments: Moments) -> list[IntArray | None]:
         """Return for each group how many records lie between thresholds, or at each point.
 
         None where there are neither.
@@ -124,7 +123,7 @@ def _floats(weights: Sequence[int]) -> FloatArray:
 
 
 _FEW_GROUPS = 8
-"""So many are looked for one by one; the records of more are sorted by group."""
+"""Up to this number they are looked for one by one; the records of more are sorted by group."""
 _POWERS = 3 * 2046
 """Powers of two, from that of the lowest bit of a product of three floats on."""
 
@@ -133,7 +132,7 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Beside:
-    """What is asked of every group, beside the numbers of its sketch."""
+    """What is requested of every group, beside the numbers of its sketch."""
 
     squares: bool = False
     """Sums of squared scores: what bin means leave out of the variance."""
@@ -201,7 +200,7 @@ class Moments:
     """
 
     beside: Beside
-    counts: Integers
+    counts: IntArray
     """Records of each group (rows) between two bounds (columns); not counted if there are none."""
     sums: RowSums
     """Scores in 2^-1074, or weight times score in 2^-2148."""
@@ -250,7 +249,7 @@ class Moments:
             if self.weights is not None and batch.weights is not None:
                 self.weights.in_limbs().add(places, batch.weights)
 
-    def _add_group(self, group: int, batch: Batch, rows: Integers | slice) -> None:
+    def _add_group(self, group: int, batch: Batch, rows: IntArray | slice) -> None:
         weights = None if batch.weights is None else batch.weights[rows]
         if self.beside.squares:
             first, second = exact_moments(batch.scores[rows], weights)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.records import Batch
 from fedparity.sketches.selection.accumulators import KEEP, Bag, Bounds, Rules, Tally, taken
-from fedparity.sketches.selection.bucket_maps import BucketMap, Integers, LinearMap
+from fedparity.sketches.selection.bucket_maps import BucketMap, LinearMap
 from fedparity.sketches.selection.moments import Moments
 
 __all__ = ["NumpyKernel", "gather_places", "tally_places"]
@@ -61,7 +61,7 @@ class NumpyKernel:
 
     def _places(
         self, chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None
-    ) -> Integers:
+    ) -> IntArray:
         """The bucket of each record, counted group by group; -1 for those left out."""
         if bounds.allow(block.scores):
             places = self._buckets(chosen, block.scores)
@@ -81,7 +81,7 @@ class NumpyKernel:
             places[block.weights == 0] = -1  # nobody counts here
         return places
 
-    def _buckets(self, chosen: BucketMap, scores: FloatArray) -> Integers:
+    def _buckets(self, chosen: BucketMap, scores: FloatArray) -> IntArray:
         if not isinstance(chosen, LinearMap):
             return chosen.buckets(scores)
         room = self._room()
@@ -104,14 +104,14 @@ class _Room:
         self.starts = np.empty(_BLOCK, dtype=np.int64)
 
 
-def tally_places(places: Integers, block: Batch, tally: Tally) -> None:
+def tally_places(places: IntArray, block: Batch, tally: Tally) -> None:
     """Count records by place; -1 is the last place."""
     np.add.at(tally.counts, places, 1)
     if block.weights is not None and tally.masses is not None:
         np.add.at(tally.masses, places, block.weights)
 
 
-def gather_places(places: Integers, block: Batch, rules: Rules, bag: Bag) -> None:
+def gather_places(places: IntArray, block: Batch, rules: Rules, bag: Bag) -> None:
     """Keep records, count those equal to a candidate, and add the others to their sums."""
     slots = rules.slots[places]
     kept = np.flatnonzero(slots <= KEEP)
@@ -127,12 +127,12 @@ def gather_places(places: Integers, block: Batch, rules: Rules, bag: Bag) -> Non
 
 
 def _without_equal(
-    kept: Integers,
+    kept: IntArray,
     slots: npt.NDArray[np.int32],
     block: Batch,
     candidates: FloatArray,
     bag: Bag,
-) -> Integers:
+) -> IntArray:
     """Count the records that equal the candidate of their bucket; return the others."""
     position = KEEP - 1 - slots.astype(np.int64)
     has_one = position >= 0
@@ -141,7 +141,7 @@ def _without_equal(
     if bag.weights is not None and block.weights is not None:
         first = bag.weights.limbs.shape[0] - candidates.size
         bag.weights.add(first + position[equal], block.weights[kept[equal]])
-    rest: Integers = kept[~equal]
+    rest: IntArray = kept[~equal]
     return rest
 
 

@@ -33,8 +33,8 @@ __all__ = [
     "choose_kernel",
     "count_all",
     "count_parts",
-    "deal",
     "gather",
+    "map_batches",
 ]
 
 State = TypeVar("State")
@@ -53,7 +53,7 @@ def available_threads() -> int:
     )
 
 
-def deal(
+def map_batches(
     records: Records,
     make: Callable[[], State],
     work: Callable[[State, Batch], None],
@@ -70,7 +70,7 @@ def deal(
     batches = records.batches()
     first = list(islice(batches, threads))
     threads = max(1, len(first))
-    tasks = _Deck(chain(first, batches))
+    tasks = _TaskQueue(chain(first, batches))
 
     def thread() -> State:
         state = make()
@@ -90,7 +90,7 @@ def deal(
         try:  # from the first thread on: it reads while the others are started
             futures = [pool.submit(thread) for _ in range(threads)]
             _wait(futures)
-        except BaseException:  # Ctrl-C: nobody starts another batch
+        except BaseException:  # Ctrl-C: no thread starts another batch
             tasks.stop()
             raise
     return [future.result() for future in futures]
@@ -103,7 +103,7 @@ def _wait(futures: Sequence[Future[Any]]) -> None:
             return
 
 
-class _Deck:
+class _TaskQueue:
     """An iterator of tasks that several threads draw from."""
 
     def __init__(self, tasks: Iterator[BatchTask]) -> None:
@@ -111,7 +111,7 @@ class _Deck:
         self._lock = threading.Lock()
         self._stopped = False
 
-    def __iter__(self) -> _Deck:
+    def __iter__(self) -> _TaskQueue:
         return self
 
     def __next__(self) -> BatchTask:
@@ -121,7 +121,7 @@ class _Deck:
             return next(self._tasks)
 
     def stop(self) -> None:
-        """Give out no further task."""
+        """Yield no further task."""
         self._stopped = True
 
 
@@ -166,7 +166,7 @@ class Kernel(Protocol):
 
 
 def choose_kernel(name: str, rows: int | None) -> Kernel:
-    """Return the kernel of this name, or the one that suits so many rows."""
+    """Return the kernel of this name, or the one that suits this number of rows."""
     if name not in get_args(KernelName):
         raise OptionError.unknown("kernel", name, get_args(KernelName))
     if name == "numpy" or (name == "auto" and not _pays(rows)):
@@ -206,7 +206,7 @@ class Run:
         """Whether records that are not kept are needed in sums."""
         return self.means or self.records.weighted
 
-    def deal(
+    def map_batches(
         self, make: Callable[[], State], work: Callable[[State, Batch], None], label: str
     ) -> list[State]:
         """Read all records once, and return what each thread has gathered."""
@@ -220,7 +220,7 @@ class Run:
                     done += rows
                     self.progress(done, self.records.rows, label)
 
-        return deal(self.records, make, work, threads=self.threads, seen=seen)
+        return map_batches(self.records, make, work, threads=self.threads, seen=seen)
 
     def tally(self, buckets: int) -> Tally:
         """Return a tally of nothing."""
@@ -258,7 +258,7 @@ def count_all(run: Run, buckets: FirstBuckets) -> tuple[Tally, Moments]:
         if moments.needed:
             run.kernel.add_up(run.bounds.allowed(batch), moments)
 
-    (tally, moments), *others = run.deal(make, work, "counting")
+    (tally, moments), *others = run.map_batches(make, work, "counting")
     tally.settle()
     for other_tally, other_moments in others:
         tally.add(other_tally)
@@ -279,7 +279,7 @@ def count_parts(run: Run, first: Stage, last: Stage, parts: SplitBuckets) -> tup
         kept = steps.kept(batch, rules, bag)
         tally_places(parts.places(kept), kept, tally)
 
-    (tally, bag), *others = run.deal(make, work, "counting again")
+    (tally, bag), *others = run.map_batches(make, work, "counting again")
     for other_tally, other_bag in others:
         tally.add(other_tally)
         bag.add(other_bag)
@@ -299,7 +299,9 @@ def gather(
         if kept.scores.size:
             bag.kept.append(kept)
 
-    bag, *others = run.deal(lambda: run.bag(candidates.size, rules.low.size), work, "collecting")
+    bag, *others = run.map_batches(
+        lambda: run.bag(candidates.size, rules.low.size), work, "collecting"
+    )
     for other in others:
         bag.add(other)
     found = sum(batch.scores.size for batch in bag.kept)
@@ -334,4 +336,7 @@ class _Steps:
 
 def _check_unchanged(found: int, stage: Stage) -> None:
     if found != stage.volume:
-        raise RecordsError.changed()
+        raise RecordsError(
+            "the records changed while they were read: two passes over them do not agree.",
+            fix="sketch a copy or a snapshot of the table that nobody writes to.",
+        )

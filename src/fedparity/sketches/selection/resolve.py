@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.sorting import sort_scores
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_integer
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.selection.accumulators import Bag, taken
-from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.passes import Run
 from fedparity.sketches.selection.stages import MassTargets, RankTargets, Stage
 
@@ -58,11 +57,13 @@ class CountedRuns:
     """
 
     scores: FloatArray
-    counts: Integers | None = None
+    counts: IntArray | None = None
     """One each if absent."""
 
     @classmethod
-    def of(cls, ordered: FloatArray, atoms: FloatArray, atom_counts: Integers) -> CountedRuns:
+    def from_records(
+        cls, ordered: FloatArray, atoms: FloatArray, atom_counts: IntArray
+    ) -> CountedRuns:
         """Return the runs of single records, in order, and of atoms that were counted only."""
         if not atoms.size:
             return cls(ordered)
@@ -78,7 +79,7 @@ class CountedRuns:
         """Return the score at each of the ranks."""
         return self.scores[self._located(targets)[0]]
 
-    def _located(self, targets: RankTargets) -> tuple[Integers, Integers]:
+    def _located(self, targets: RankTargets) -> tuple[IntArray, IntArray]:
         """The run of each rank, and how many records of the run come before it."""
         if self.counts is None:
             return targets.ranks - 1, np.zeros_like(targets.ranks)
@@ -96,7 +97,7 @@ class CountedRuns:
             )
         ]
 
-    def moments(self, rows: Integers, size: int) -> list[int]:
+    def moments(self, rows: IntArray, size: int) -> list[int]:
         """Return the sums of count times score by row, in 2^-1074; row -1 is left out."""
         several = np.zeros(rows.size, dtype=bool) if self.counts is None else self.counts != 1
         single = ~several & (rows >= 0)
@@ -118,18 +119,18 @@ class WeightedRuns:
     scores: FloatArray
     weights: FloatArray
     """Rounded where a run is an atom, whose exact weight is in ``exact``."""
-    counts: Integers
+    counts: IntArray
     exact: dict[int, int]
     """The exact weight of the runs that are atoms."""
 
     @classmethod
-    def of(
+    def from_records(
         cls,
         scores: FloatArray,
         weights: FloatArray,
         atoms: FloatArray,
         atom_weights: Sequence[int],
-        atom_counts: Integers,
+        atom_counts: IntArray,
     ) -> WeightedRuns:
         """Return the runs of single records, and of atoms whose weights were summed."""
         order = np.argsort(scores, kind="stable")
@@ -187,7 +188,7 @@ class WeightedRuns:
             cuts.append(Cut(run, before_gap[run] + before))
         return cuts
 
-    def _sums(self, rows: Integers, size: int) -> list[int]:
+    def _sums(self, rows: IntArray, size: int) -> list[int]:
         sums = ExactSums.zeros(size)
         plain = self.weights.copy()
         plain[list(self.exact)] = 0.0
@@ -197,7 +198,7 @@ class WeightedRuns:
             totals[rows[index]] += mass
         return totals
 
-    def moments(self, rows: Integers, size: int) -> list[int]:
+    def moments(self, rows: IntArray, size: int) -> list[int]:
         """Return the sums of weight times score by row, in 2^-2148; row -1 is left out."""
         plain = rows >= 0
         plain[list(self.exact)] = False
@@ -337,10 +338,10 @@ def sorted_values(
     if weights is None:
         count = scores.size
         runs = CountedRuns(sort_scores(scores))
-        targets = RankTargets.of(count, levels, kind)
+        targets = RankTargets.from_count(count, levels, kind)
         return count, counted_values(runs, targets, count=count, levels=levels, kind=kind)
-    weighted = WeightedRuns.of(scores, weights, none, [], no_counts)
-    wanted = MassTargets.of(scores.size, float(weights.sum()), levels, kind)
+    weighted = WeightedRuns.from_records(scores, weights, none, [], no_counts)
+    wanted = MassTargets.from_mass(scores.size, float(weights.sum()), levels, kind)
     return weighted_values(weighted, wanted, levels=levels, kind=kind)
 
 
@@ -433,7 +434,7 @@ class Resolved(NamedTuple):
     """For bin means: the variance inside the bins."""
 
     @classmethod
-    def of_means(cls, total: float, means: BinMeans, squares: int) -> Resolved:
+    def from_means(cls, total: float, means: BinMeans, squares: int) -> Resolved:
         """Return bin means, and what they leave inside."""
         return cls(total, means.values, means.inside(squares))
 
@@ -448,13 +449,13 @@ class Resolver:
     bag: Bag
     atoms: FloatArray
     """Scores that were counted and not kept."""
-    atom_places: Integers
+    atom_places: IntArray
     """Their buckets."""
     squares: Sequence[int]
     """For bin means: the exact sums of squares of all records, by group."""
     _ordered: list[FloatArray] = field(default_factory=list, init=False)
 
-    def sketches(self, counts: Integers, levels: Sequence[int]) -> list[Resolved]:
+    def sketches(self, counts: IntArray, levels: Sequence[int]) -> list[Resolved]:
         """Return the sketch of each group."""
         self._order_by_group()
         first_row = 0
@@ -476,18 +477,18 @@ class Resolver:
         self, group: int, targets: RankTargets, count: int, levels: int, gaps: slice
     ) -> Resolved:
         own = self._own_atoms(group)
-        runs = CountedRuns.of(self._ordered[group], self.atoms[own], self.bag.equal[own])
+        runs = CountedRuns.from_records(self._ordered[group], self.atoms[own], self.bag.equal[own])
         if self.kind == "quantile":
             values = counted_values(runs, targets, count=count, levels=levels, kind=self.kind)
             return Resolved(count, values)
         moments = self._value_sums[gaps]
         means = counted_means(runs, targets, count=count, levels=levels, gap_moments=moments)
-        return Resolved.of_means(count, means, self.squares[group])
+        return Resolved.from_means(count, means, self.squares[group])
 
     def _weighted(self, group: int, targets: MassTargets, levels: int, gaps: slice) -> Resolved:
         own = self._own_atoms(group)
         kept = [taken(batch, batch.codes == group) for batch in self.bag.kept]
-        runs = WeightedRuns.of(
+        runs = WeightedRuns.from_records(
             _joined([batch.scores for batch in kept]),
             _joined([batch.weights for batch in kept if batch.weights is not None]),
             self.atoms[own],
@@ -504,7 +505,7 @@ class Resolver:
             runs, targets, levels=levels, gap_masses=masses, gap_moments=moments
         )
         total = means.total / (1 << LOWEST_EXPONENT)
-        return Resolved.of_means(total, means, self.squares[group])
+        return Resolved.from_means(total, means, self.squares[group])
 
     def _order_by_group(self) -> None:
         """Sort the kept records of each group, without weights."""
@@ -526,7 +527,7 @@ class Resolver:
         with ThreadPoolExecutor(self.run.threads) as pool:
             self._ordered.extend(pool.map(ordered, groups))
 
-    def _own_atoms(self, group: int) -> Integers:
+    def _own_atoms(self, group: int) -> IntArray:
         """Positions of the candidates of one group that were met, in order of score."""
         low, high = self.last.buckets.starts[group : group + 2]
         inside = (self.atom_places >= low) & (self.atom_places < high) & (self.bag.equal > 0)

@@ -9,12 +9,11 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 from fedparity.sketches.kinds import Kind
 from fedparity.sketches.records import Records
 from fedparity.sketches.selection.accumulators import Bag, Bounds, Tally, Tuning
-from fedparity.sketches.selection.bucket_maps import Integers
 from fedparity.sketches.selection.moments import Asked, Beside, Moments
 from fedparity.sketches.selection.passes import (
     KernelName,
@@ -58,7 +57,7 @@ Found = TypeVar("Found")
 class Census:
     """How many records each group has, before anything of their scores is known."""
 
-    counts: Integers
+    counts: IntArray
     """Records of each group that have a positive weight."""
     masses: FloatArray
     """Their total weight, correctly rounded."""
@@ -68,7 +67,7 @@ class Census:
     """Rows that were left out, as allowed."""
 
     @classmethod
-    def of(cls, counts: Integers, moments: Moments, dropped: int) -> Census:
+    def from_moments(cls, counts: IntArray, moments: Moments, dropped: int) -> Census:
         r"""Return the census of groups whose weights, if they have any, were added up.
 
         Weights that sum to W amount to :math:`W^2 / \sum_i w_i^2` records.
@@ -89,7 +88,7 @@ class Census:
 class Selected:
     """The sketches of all groups, and how they were found.
 
-    What is said of a group is None where nothing was asked of it, or it has no record.
+    What is said of a group is None where nothing was requested of it, or it has no record.
     """
 
     census: Census
@@ -101,7 +100,7 @@ class Selected:
     """For bin means the variance inside the bins, correctly rounded: what they leave out."""
     above: tuple[tuple[int | float, ...] | None, ...]
     """Records, or their weight, at or above each threshold."""
-    records: tuple[Integers | None, ...]
+    records: tuple[IntArray | None, ...]
     """How many records lie below, between and above thresholds, or, for counts, at each point; None
     where there are neither."""
     kernel: str
@@ -148,7 +147,7 @@ def select(
     score_range : pair of numbers, optional
         Scores outside are refused.
     levels_hint : int
-        About how many levels will be asked for; a matter of speed.
+        About how many levels will be requested; a matter of speed.
 
     Raises
     ------
@@ -253,7 +252,7 @@ def _census(run: Run, tally: Tally, moments: Moments, buckets: FirstBuckets) -> 
         total = int(tally.counts.sum())
         raise ScoreError.outside_range(tally.outside, total, run.bounds.low, run.bounds.high)
     shape = (len(run.records.groups), buckets.chosen.width)
-    return Census.of(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
+    return Census.from_moments(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
 
 
 def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> Targets | None:
@@ -261,8 +260,8 @@ def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> T
     if not levels or not count:
         return None
     if run.records.weighted:
-        return MassTargets.of(count, float(census.masses[group]), levels, kind)
-    return RankTargets.of(count, levels, kind)
+        return MassTargets.from_mass(count, float(census.masses[group]), levels, kind)
+    return RankTargets.from_count(count, levels, kind)
 
 
 def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
@@ -295,7 +294,7 @@ def _gathered(
 
 
 class AskedPlace(Protocol):
-    """Where records are, and are asked about instead of read."""
+    """A place that answers queries about its records, so that they are not read."""
 
     @property
     def place(self) -> str:
@@ -304,12 +303,12 @@ class AskedPlace(Protocol):
 
     @property
     def questions(self) -> int:
-        """How often that place was asked something so far."""
+        """The number of queries so far."""
         ...  # pragma: no cover
 
 
 class RankedRecords(AskedPlace, Protocol):
-    """The scores of all groups, of which only the numbers of a sketch are asked."""
+    """The scores of all groups, of which only the numbers of a sketch are requested."""
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
         """Count the groups, or return None if the source cannot rank these records after all.
@@ -322,14 +321,14 @@ class RankedRecords(AskedPlace, Protocol):
         ...  # pragma: no cover
 
     def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
-        """Return the sketches, with so many levels each: the bits are those of the kernels.
+        """Return the sketches, with the given number of levels each: the bits are those of the kernels.
 
         None if the source cannot find them after all.
 
         Raises
         ------
         ScoreError
-            If a score is none of the points of the grid, where they are counted.
+            If a score is not a point of the grid, where they are counted.
         """
         ...  # pragma: no cover
 

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.grids import ranks
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import ArrayRecords, Batch, HeldRecords, Records
+from fedparity.sketches.records import ArrayRecords, Batch, CachedRecords, Records
 from fedparity.sketches.selection.accumulators import (
     KEEP,
     SKIP,
@@ -23,7 +23,6 @@ from fedparity.sketches.selection.accumulators import (
 )
 from fedparity.sketches.selection.bucket_maps import (
     BucketMap,
-    Integers,
     Keys,
     LinearMap,
     choose_map,
@@ -61,7 +60,7 @@ class OneBucket:
 
     width: int = 1
 
-    def buckets(self, scores: FloatArray) -> Integers:
+    def buckets(self, scores: FloatArray) -> IntArray:
         """Return the only one, for each score."""
         return np.zeros(scores.size, dtype=np.int64)
 
@@ -70,7 +69,7 @@ def score_sample(records: Records, bounds: Bounds, tuning: Tuning) -> FloatArray
     """Return some scores, sorted: from all over where that is cheap, else the first ones."""
     if isinstance(records, ArrayRecords):
         scores = records.scores
-    elif isinstance(records, HeldRecords):
+    elif isinstance(records, CachedRecords):
         scores = records.sample(tuning.sample)
     else:
         scores = next((task().scores for task in records.batches()), np.zeros(0))
@@ -101,7 +100,7 @@ class Narrowed(NamedTuple):
 
     kept: npt.NDArray[np.bool_]
     """Buckets that hold something wanted."""
-    gaps: Integers
+    gaps: IntArray
     """For the others: after how many of the targets they lie."""
     targets: Targets
     """The same targets, counted among the kept records only."""
@@ -117,10 +116,10 @@ class RankTargets:
         Wanted ranks, from 1, among the records that are still in question.
     """
 
-    ranks: Integers
+    ranks: IntArray
 
     @classmethod
-    def of(cls, count: int, levels: int, kind: Kind) -> RankTargets:
+    def from_count(cls, count: int, levels: int, kind: Kind) -> RankTargets:
         r"""Return the ranks of the quantiles, or of the records that the edges of bins cut.
 
         Edge :math:`l` of k bins is cut through the record of rank
@@ -136,7 +135,7 @@ class RankTargets:
         """How many there are."""
         return self.ranks.size
 
-    def narrow(self, counts: Integers, _: FloatArray | None) -> Narrowed:
+    def narrow(self, counts: IntArray, _: FloatArray | None) -> Narrowed:
         """Return the buckets to keep, given the counts of all."""
         running = np.cumsum(counts)
         places = np.searchsorted(running, self.ranks, side="left")
@@ -168,11 +167,11 @@ class MassTargets:
 
     masses: FloatArray
     slack: float
-    above: Integers
-    upto: Integers
+    above: IntArray
+    upto: IntArray
 
     @classmethod
-    def of(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
+    def from_mass(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
         """Return the targets of ``levels`` numbers of a group with this many records."""
         steps = (
             2 * np.arange(1, levels + 1) - 1 if kind == "quantile" else 2 * np.arange(1, levels)
@@ -189,7 +188,7 @@ class MassTargets:
         """How many there are."""
         return self.masses.size
 
-    def between(self, counts: Integers, weights: FloatArray) -> tuple[Integers, Integers]:
+    def between(self, counts: IntArray, weights: FloatArray) -> tuple[IntArray, IntArray]:
         """Return the first and the last bucket, or run, that may hold each target."""
         ranks_, running = np.cumsum(counts), np.cumsum(weights)
         slack = self.slack + 4 * (counts.size + 64) * _EPSILON * float(running[-1])
@@ -199,7 +198,7 @@ class MassTargets:
         last = np.searchsorted(running, self.masses + slack, side="right")
         return np.clip(first, lowest, highest), np.clip(last, lowest, highest)
 
-    def narrow(self, counts: Integers, masses: FloatArray | None) -> Narrowed:
+    def narrow(self, counts: IntArray, masses: FloatArray | None) -> Narrowed:
         """Return the buckets to keep: all that may hold a target, given rounding."""
         weights = np.zeros(counts.size) if masses is None else masses
         first, last = self.between(counts, weights)
@@ -226,21 +225,20 @@ class MassTargets:
 Targets = RankTargets | MassTargets
 
 
-# Windows: the part of a kept bucket in which its wanted rank almost surely lies.
-#
-# A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
-# five standard deviations of its expected place. Records below and above are counted, not kept.
-# Where a window turns out to miss its rank, everything is gathered again without windows; hence they
-# save time and memory, and never change a result.
-
 _DEVIATIONS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Bounds of scores that are kept in some buckets."""
+    """Parts of kept buckets in which their wanted ranks almost surely lie.
 
-    places: Integers
+    A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
+    five standard deviations of its expected place. Records below and above are counted, not kept.
+    Where a window turns out to miss its rank, everything is gathered again without windows; hence
+    they save time and memory, and never change a result.
+    """
+
+    places: IntArray
     """Their buckets, in increasing order."""
     low: FloatArray
     high: FloatArray
@@ -267,7 +265,7 @@ def choose_windows(
 
 def _of_group(
     stage: Stage, chosen: LinearMap, group: int, least: int
-) -> tuple[Integers, FloatArray, FloatArray]:
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Buckets of one group, and the bounds of their windows."""
     targets = stage.targets[group]
     if not isinstance(targets, RankTargets):
@@ -292,7 +290,7 @@ def _of_group(
 
 def _located(
     stage: Stage, group: int, targets: RankTargets
-) -> tuple[Integers, Integers, Integers]:
+) -> tuple[IntArray, IntArray, IntArray]:
     """The kept buckets of a group, which of them holds each rank, and the rank inside it."""
     start, stop = stage.buckets.starts[group : group + 2]
     kept = start + np.flatnonzero(stage.slots[start:stop] <= KEEP)
@@ -302,7 +300,7 @@ def _located(
 
 
 def within_windows(
-    stage: Stage, windows: Windows, below: Integers, above: Integers
+    stage: Stage, windows: Windows, below: IntArray, above: IntArray
 ) -> Stage | None:
     """Return the stage with ranks counted among the records in windows; None if one is missed."""
     outside = np.zeros((2, stage.counts.size), dtype=np.int64)
@@ -330,20 +328,20 @@ class FirstBuckets:
     groups: int
 
     @property
-    def starts(self) -> Integers:
+    def starts(self) -> IntArray:
         """The first bucket of each group, and one after the last."""
         return np.arange(self.groups + 1) * self.chosen.width
 
-    def places(self, batch: Batch) -> Integers:
+    def places(self, batch: Batch) -> IntArray:
         """Return the bucket of each record."""
         return self.chosen.buckets(batch.scores) + batch.codes.astype(np.int64) * self.chosen.width
 
-    def limits(self, places: Integers) -> tuple[Keys, Keys]:
+    def limits(self, places: IntArray) -> tuple[Keys, Keys]:
         """Return the lowest and the highest key in each bucket, by bisection."""
         wanted = places % self.chosen.width
         return self._first_key(wanted), self._first_key(wanted + 1) - np.uint64(1)
 
-    def _first_key(self, wanted: Integers) -> Keys:
+    def _first_key(self, wanted: IntArray) -> Keys:
         """The lowest key whose bucket is at least the wanted one."""
         low = np.full(wanted.size, to_keys(np.array([-np.inf]))[0])
         high = np.full(wanted.size, to_keys(np.array([np.inf]))[0])
@@ -360,23 +358,23 @@ class SplitBuckets:
     """Some buckets of an earlier stage, each cut by key into equal parts."""
 
     parent: Buckets
-    child: Integers
+    child: IntArray
     """Position among the cut buckets, or -1, of each bucket of the parent."""
     lowest: Keys
     highest: Keys
     shifts: npt.NDArray[np.uint64]
-    first: Integers
+    first: IntArray
     """The first part of each cut bucket, and one after the last."""
-    starts: Integers
+    starts: IntArray
 
-    def places(self, batch: Batch) -> Integers:
+    def places(self, batch: Batch) -> IntArray:
         """Return the part of each record, -1 for those that are not in a cut bucket."""
         child = self.child[self.parent.places(batch)]
         keys = to_keys(batch.scores)
         part = (keys - self.lowest[child]) >> self.shifts[child]
         return np.where(child < 0, -1, self.first[child] + part.astype(np.int64))
 
-    def limits(self, places: Integers) -> tuple[Keys, Keys]:
+    def limits(self, places: IntArray) -> tuple[Keys, Keys]:
         """Return the lowest and the highest key in each part."""
         child = np.searchsorted(self.first, places, side="right") - 1
         part = (places - self.first[child]).astype(np.uint64)
@@ -393,7 +391,7 @@ class Stage:
     """Buckets that were counted, and what becomes of the records in each."""
 
     buckets: Buckets
-    counts: Integers
+    counts: IntArray
     slots: npt.NDArray[np.int32]
     """One per bucket, and ``SKIP`` for records that are in none."""
     targets: tuple[Targets | None, ...]
@@ -406,7 +404,7 @@ class Stage:
 
     def with_candidates(
         self, sample: FloatArray, tuning: Tuning
-    ) -> tuple[Stage, FloatArray, Integers]:
+    ) -> tuple[Stage, FloatArray, IntArray]:
         """Count, and do not keep, a value of each bucket that is met often.
 
         Either the sample shows it so often, or the bucket can hold no other.
@@ -427,7 +425,7 @@ class Stage:
         stage = Stage(self.buckets, self.counts, slots, self.targets)
         return stage, scores[kept][chosen], places
 
-    def _single_scores(self, crowd: int) -> tuple[Integers, FloatArray]:
+    def _single_scores(self, crowd: int) -> tuple[IntArray, FloatArray]:
         """The parts of buckets that hold many records and can hold one score only."""
         if isinstance(self.buckets, FirstBuckets):
             return np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -438,7 +436,7 @@ class Stage:
 
 def narrow(
     buckets: Buckets,
-    counts: Integers,
+    counts: IntArray,
     masses: FloatArray | None,
     targets: Sequence[Targets | None],
     *,

@@ -22,9 +22,9 @@ from fedparity.tables.spark.spark_sql import (
     PLACE,
     Questions,
     Range,
+    error_boundary,
     most_records,
     squared,
-    telling,
 )
 from fedparity.tables.sql.sessions import value_column
 
@@ -67,7 +67,7 @@ _Place: TypeAlias = tuple[int, int]
 class SparkRanks:
     """The scores of a Spark table, counted by cells; the cells with wanted ranks are sorted.
 
-    All groups are asked for in one job. What Spark returns does not depend on the order of rows.
+    One job ranks all groups. What Spark returns does not depend on the order of rows.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class SparkRanks:
             return None
         scores = Range(*score_range)
         pieces: Pieces | None = (
-            Pieces.of(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
+            Pieces.from_range(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
         )
         thresholds = tuple(self.asked.cuts.tolist())
         while pieces is not None:
@@ -133,7 +133,7 @@ class SparkRanks:
             value_column([row[f"v{place}"] for row in found], name)
             for place, name in enumerate(self.labels)
         ]
-        return KeyCounts.of(labels, counts, squares)
+        return KeyCounts.from_rows(labels, counts, squares)
 
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
         """Return the different scores of each group; None if there are too many."""
@@ -235,7 +235,7 @@ class SparkRanks:
 
     def _collected(self, sql: str) -> list[Any]:
         self.questions += 1
-        with telling():
+        with error_boundary():
             rows: list[Any] = self.rows.sparkSession.sql(sql, rows=self.rows).collect()
         return rows
 

@@ -1,4 +1,4 @@
-"""What is asked of Spark about the scores of a table, in SQL: counts, sums, order statistics.
+"""Queries about the scores of a Spark table, in SQL: counts, sums, order statistics.
 
 ``{rows}`` stands for the rows: their scores ``x`` and, for each column of groups, the label ``v`` and
 its text ``t``.
@@ -40,6 +40,7 @@ __all__ = [
     "Range",
     "condition_of",
     "double",
+    "error_boundary",
     "halves_of_squares",
     "has_more_bits",
     "most_records",
@@ -47,7 +48,6 @@ __all__ = [
     "pieces_of",
     "spark_condition",
     "squared",
-    "telling",
     "text",
 ]
 
@@ -66,7 +66,7 @@ _UNREACHABLE = "failed to connect", "unavailable", "connection refused", "stoppe
 
 
 @contextmanager
-def telling() -> Iterator[None]:
+def error_boundary() -> Iterator[None]:
     """Turn whatever Spark raises into an error that shows none of its words, and log none."""
     logger = extra("pyspark.logger", "a Spark table", "spark").PySparkLogger.getLogger(_LOGGER)
     logger.addFilter(_nothing)
@@ -94,7 +94,11 @@ def condition_of(error: BaseException) -> str | None:
 def _as_error(error: Exception) -> FedparityError:
     condition, words = condition_of(error) or "", str(error)
     if any(sign in condition or sign in words for sign in _NO_JAVA):
-        return MissingExtraError.without_java()
+        return MissingExtraError(
+            "Spark needs Java 17 or later, which it cannot start.",
+            fix="install a Java runtime (apt install openjdk-17-jre-headless), and let JAVA_HOME "
+            "name its folder.",
+        )
     for sign, what in _NO_NAME:
         if sign in condition:
             return DatabaseNameError.nothing_there(PLACE, what)
@@ -136,23 +140,12 @@ def double(value: float) -> str:
     return f"CAST('{float(value)!r}' AS DOUBLE)"
 
 
-# Cells of a score range, and exact sums, as expressions of Spark's SQL.
-#
-# A cell is a whole number that does not decrease with the score. The range is cut into 4,096 cells of
-# equal width; a cell is cut into 64 where more is to be known, up to eight times. Each digit is
-# :math:`\lfloor t s \rfloor`, held between 0 and its base less one, of what the digits before leave,
-# :math:`t = x - a - \sum_i d_i w_i`. Floating-point subtraction of a constant, multiplication by a
-# positive one and the floor are all non-decreasing, so the order is right whatever is rounded.
-#
-# Sums are those of pieces of scores, see :mod:`~fedparity.sources.pieces`. The products that make up a square
-# are cut into a lower and an upper half, so that their sums fit a BIGINT.
-
 FIRST_BITS, MORE_BITS = 12, 6
 """How many bits the first digit of a cell has, and each further one."""
 MOST_DEPTH = 9
 """So that all digits fit a BIGINT."""
 _HALF = 27
-"""Bits of the lower half of a product of pieces."""
+"""Bits of the lower half of a product of pieces: a sum of whole products would not fit a BIGINT."""
 _SIGNED_BITS = 63
 """Of a BIGINT."""
 _EXTREME = 1e200
@@ -160,7 +153,15 @@ _EXTREME = 1e200
 
 @dataclass(frozen=True)
 class Range:
-    """A score range whose width is neither nothing nor beyond all measure."""
+    r"""A score range, and its cells as expressions of Spark's SQL.
+
+    A cell is a whole number that does not decrease with the score. The range is cut into 4,096 cells
+    of equal width; a cell is cut into 64 where more is to be known, up to eight times. Each digit is
+    :math:`\lfloor t s \rfloor`, clamped between 0 and its base less one, of what the digits before
+    leave, :math:`t = x - a - \sum_i d_i w_i`. Floating-point subtraction of a constant,
+    multiplication by a positive one and the floor are all non-decreasing, so the order is right
+    whatever is rounded.
+    """
 
     low: float
     high: float
@@ -172,7 +173,7 @@ class Range:
         return largest < _EXTREME and self.high - self.low > 1 / _EXTREME
 
     def cell(self, rows: str, columns: str, score: str, depth: int) -> str:
-        """Return the rows, with their ``cell`` of so many digits; scores lie in the range."""
+        """Return the rows, with their ``cell`` of this number of digits; scores lie in the range."""
         sql = (
             f"SELECT {columns}, {score} - {double(self.low)} AS rest, "  # noqa: S608 -- ours
             f"CAST(0 AS BIGINT) AS cell FROM {rows}"
@@ -313,7 +314,7 @@ def _no_rows(condition: Condition, types: Mapping[str, str]) -> dict[str, Column
     """The columns without a row, by which polars says whether the filter fits them."""
     pa = pyarrow("a filter")
     return {
-        name: ArrowColumn.of(pa.array([], getattr(pa, _TYPES[types[name]])()))
+        name: ArrowColumn.from_array(pa.array([], getattr(pa, _TYPES[types[name]])()))
         for name in condition.columns
     }
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from fedparity.errors import DatabaseError, DatabaseNameError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
 from fedparity.sketches.selection.moments import Asked
+from fedparity.tables.databases import Address
 from fedparity.tables.ranking import RanksTable
 from fedparity.tables.spark.spark_ranks import SparkRanks
-from fedparity.tables.spark.spark_sql import PLACE, name_of, spark_condition, telling
-from fedparity.tables.sql.addresses import Address
+from fedparity.tables.spark.spark_sql import PLACE, error_boundary, name_of, spark_condition
 from fedparity.tables.sql.sessions import CHUNK_ROWS, row_blocks
 from fedparity.tables.sql.statements import Relation
 from fedparity.tables.table import BlockTask, Condition, Selection, require_columns
@@ -28,21 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SparkTable",
-    "is_spark_frame",
     "open_spark",
 ]
 
 _SCORES = frozenset(("boolean", "byte", "short", "integer", "long", "float", "double", "decimal"))
 _LABELS = _SCORES | {"string", "char", "varchar"}
 _TEXTS = frozenset(("string", "char", "varchar"))
-
-
-def is_spark_frame(data: object) -> bool:
-    """Return whether this is a PySpark frame, without importing PySpark."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
-        for kind in type(data).__mro__
-    )
 
 
 class SparkTable:
@@ -57,10 +48,13 @@ class SparkTable:
     rows = None
 
     def __init__(self, frame: Any, *, rescannable: bool = True) -> None:  # noqa: ANN401 -- optional
-        with telling():
+        with error_boundary():
             fields, streams = list(frame.schema.fields), frame.isStreaming
         if streams:
-            raise TableError.endless("the Spark frame")
+            raise TableError(
+                "the Spark frame is a stream, which has no end.",
+                fix="write it to a table, and give that.",
+            )
         self._frame = frame
         self.rescannable = rescannable
         self._scanned = False
@@ -81,7 +75,7 @@ class SparkTable:
         names = selection.columns
         kept = self._kept(selection.where)
         frame = self._frame if kept is None else kept
-        with telling():
+        with error_boundary():
             rows = frame.select(*map(name_of, names)).toLocalIterator()
         yield from row_blocks(_chunks(rows), names)
 
@@ -99,7 +93,7 @@ class SparkTable:
             text = f"CAST({name_of(name)} AS STRING)"  # which is without a collation
             label = text if self._types[name] in _TEXTS else name_of(name)
             columns += [f"{label} AS v{place}", f"{text} AS t{place}"]
-        with telling():
+        with error_boundary():
             rows = frame.selectExpr(*columns)
         return SparkRanks(rows, roles.groups, asked)
 
@@ -108,13 +102,13 @@ class SparkTable:
         condition = None if where is None else spark_condition(where, self._types)
         if condition is None:
             return None
-        with telling():
+        with error_boundary():
             return self._frame.where(condition)
 
 
 def _chunks(rows: Iterator[Any]) -> Iterator[Sequence[Any]]:
     while True:
-        with telling():
+        with error_boundary():
             chunk = list(islice(rows, CHUNK_ROWS))
         if not chunk:
             return
@@ -147,7 +141,7 @@ def open_spark(address: Address, relation: Relation) -> SparkTable:
     module: Any = extra("pyspark.sql", "a Spark table", "spark")
     session, own = _session(module.SparkSession, address)
     try:
-        with telling(), _tidying():
+        with error_boundary(), _tidying():
             frame = session.sql(f"SELECT * FROM {relation.source}")  # noqa: S608 -- quoted, or checked
             table = SparkTable(frame, rescannable=relation.steady)
     except BaseException as error:
@@ -166,11 +160,14 @@ def _session(kind: Any, address: Address) -> tuple[Any, bool]:  # noqa: ANN401 -
     """The session, and whether it was started here."""
     place = address.url.partition("://")[2]
     master = place[1:] if place.startswith("/") else address.url
-    with telling():
+    with error_boundary():
         active = kind.getActiveSession()
         if active is not None:
             if address.kind == "sc" or master not in ("", active.conf.get("spark.master", None)):
-                raise DatabaseError.other_session()
+                raise DatabaseError(
+                    "a Spark session is active already, and it is not that of the address.",
+                    fix="pass a DataFrame of the active session, or stop it first.",
+                )
             return active, False
         builder = kind.builder
         for name, value in _SETTINGS.items():
@@ -183,7 +180,10 @@ def _session(kind: Any, address: Address) -> tuple[Any, bool]:  # noqa: ANN401 -
             with _silence():
                 return builder.getOrCreate(), True
         except ImportError:  # what Spark Connect needs beyond PySpark
-            raise MissingExtraError.without_connect() from None
+            raise MissingExtraError(
+                "an address that starts with sc:// needs Spark Connect, parts of which are not installed.",
+                fix="pip install 'pyspark[connect]'",
+            ) from None
 
 
 @contextmanager
@@ -207,7 +207,7 @@ def _silence() -> Iterator[None]:
 
 @contextmanager
 def _tidying() -> Iterator[None]:
-    """Remove the empty folder that Spark makes wherever it is first asked something."""
+    """Remove the empty folder that Spark makes wherever it runs its first query."""
     folder = Path("spark-warehouse")
     before = folder.exists()
     try:
@@ -219,6 +219,6 @@ def _tidying() -> Iterator[None]:
 
 
 def _stop(session: Any) -> None:  # noqa: ANN401 -- PySpark is optional
-    """End a session whose table nobody reads any more; there is nobody to tell if that fails."""
+    """End a session whose table is no longer read; a failure has no one to be reported to."""
     with suppress(Exception):
         session.stop()

@@ -1,4 +1,7 @@
-"""Any database that SQLAlchemy knows, read through a cursor that stays on the server."""
+"""Sessions of PostgreSQL by ADBC, of DuckDB and SQLite files, and of all that SQLAlchemy knows.
+
+Each reads in one read-only transaction, a part of the rows at a time.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import DatabaseError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
+from fedparity.errors.table_errors import shortened
 from fedparity.tables.columns import BLOCK_ROWS
-from fedparity.tables.sql.addresses import Address
-from fedparity.tables.sql.sessions import CHUNK_ROWS, ColumnTypes, Session, row_blocks, telling
+from fedparity.tables.databases import Address
+from fedparity.tables.sql.sessions import (
+    CHUNK_ROWS,
+    ColumnTypes,
+    Session,
+    error_boundary,
+    row_blocks,
+)
 from fedparity.tables.sql.statements import (
     DUCKDB,
     MARIADB,
@@ -21,7 +31,7 @@ from fedparity.tables.sql.statements import (
     Relation,
     dialect_of,
 )
-from fedparity.tables.table import BlockTask, arrow_blocks
+from fedparity.tables.table import BlockTask, arrow_blocks, parts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine
@@ -49,7 +59,7 @@ class AdbcSession:
 
     def __init__(self, address: Address) -> None:
         dbapi = extra("adbc_driver_postgresql.dbapi", "a PostgreSQL database", "sql")
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection = dbapi.connect(address.with_driver(None), autocommit=True)
         try:
             self._run(_START)
@@ -63,14 +73,14 @@ class AdbcSession:
 
     def columns(self, relation: Relation) -> ColumnTypes:
         """Return the columns, with PostgreSQL's names of their types."""
-        with telling(self.dialect), self._connection.cursor() as cursor:
+        with error_boundary(self.dialect), self._connection.cursor() as cursor:
             cursor.execute(relation.described())
             schema = cursor.fetch_record_batch().schema
         return [(field.name, (field.metadata or {}).get(_TYPE, b"").decode()) for field in schema]
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a small answer."""
-        with telling(self.dialect), self._connection.cursor() as cursor:
+        with error_boundary(self.dialect), self._connection.cursor() as cursor:
             cursor.execute(sql)
             rows: list[tuple[Any, ...]] = cursor.fetchall()
             return rows
@@ -80,23 +90,18 @@ class AdbcSession:
         return arrow_blocks(self._batches(sql), names)
 
     def _batches(self, sql: str) -> Iterator[Any]:
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             cursor = self._connection.cursor()
         try:
-            with telling(self.dialect):
+            with error_boundary(self.dialect):
                 cursor.execute(sql)
                 reader = cursor.fetch_record_batch()
-            while True:
-                with telling(self.dialect):
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                yield batch
+            yield from parts(lambda: next(reader, None), lambda: error_boundary(self.dialect))
         finally:
             cursor.close()
 
     def _run(self, statements: Sequence[str]) -> None:
-        with telling(self.dialect), self._connection.cursor() as cursor:
+        with error_boundary(self.dialect), self._connection.cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
 
@@ -124,7 +129,7 @@ _ALCHEMY_START = {
     ),
     SQLITE.name: ("PRAGMA query_only = ON", "BEGIN"),
 }
-"""What makes a transaction read-only, with one view of all rows; for others there is none here."""
+"""What makes a transaction read-only, with one view of all rows; there is no such statement for other dialects."""
 _NOT_SEEN_AS_ONE = (
     "SELECT COUNT(*) FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
     "AND COALESCE(engine, '') <> 'InnoDB' "
@@ -149,7 +154,7 @@ class AlchemySession:
         quote = engine.dialect.identifier_preparer.initial_quote
         self.dialect = dialect_of(engine.dialect.name, quote)
         self._engine, self._owned = engine, owned
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection: Connection = engine.connect()
         try:
             self._start()
@@ -163,7 +168,7 @@ class AlchemySession:
 
     def restart(self) -> None:
         """Begin a new transaction."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection.rollback()
         self._start()
 
@@ -180,7 +185,7 @@ class AlchemySession:
 
     def columns(self, relation: Relation) -> ColumnTypes:
         """Return the columns, with the driver's codes of their types."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             answer = self._run(relation.described())
             described = answer.cursor.description or ()
             found = [(str(column[0]), self._type_name(column[1])) for column in described]
@@ -194,7 +199,7 @@ class AlchemySession:
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a small answer."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             return [tuple(row) for row in self._run(sql)]
 
     def stream(self, sql: str, names: Sequence[str]) -> Generator[BlockTask, None, None]:
@@ -202,21 +207,16 @@ class AlchemySession:
         return row_blocks(self._chunks(sql), names)
 
     def _chunks(self, sql: str) -> Iterator[Sequence[Any]]:
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             answer = self._run(sql, stream_results=True, yield_per=CHUNK_ROWS)
         try:
             chunks = answer.partitions(CHUNK_ROWS)
-            while True:
-                with telling(self.dialect):
-                    rows = next(chunks, None)
-                if rows is None:
-                    return
-                yield rows
+            yield from parts(lambda: next(chunks, None), lambda: error_boundary(self.dialect))
         finally:
             answer.close()
 
     def _run(self, sql: str, **options: object) -> CursorResult[Any]:
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             return self._connection.exec_driver_sql(sql, execution_options={**_PLAIN, **options})
 
     def close(self) -> None:
@@ -261,7 +261,7 @@ class DuckdbSession:
         duckdb = extra("duckdb", "a DuckDB database", "sql")
         if not Path(file).is_file():
             raise TableError.not_found(file)
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection = duckdb.connect(file, read_only=True, config=_SETTINGS)
             self._connection.execute("BEGIN TRANSACTION")
 
@@ -271,13 +271,13 @@ class DuckdbSession:
 
     def columns(self, relation: Relation) -> ColumnTypes:
         """Return the columns and their types."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             answer = self._connection.execute(relation.described())
             return [(column[0], str(column[1])) for column in answer.description]
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a small answer."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             rows: list[tuple[Any, ...]] = self._connection.execute(sql).fetchall()
             return rows
 
@@ -286,20 +286,15 @@ class DuckdbSession:
         return arrow_blocks(self._batches(sql), names)
 
     def _batches(self, sql: str) -> Iterator[Any]:
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             answer = self._connection.sql(sql)  # a relation: its rows are not gathered first
             make = getattr(answer, "to_arrow_reader", None) or answer.fetch_arrow_reader
             reader = make(BLOCK_ROWS)
-        while True:
-            with telling(self.dialect):
-                batch = next(reader, None)
-            if batch is None:
-                return
-            yield batch
+        yield from parts(lambda: next(reader, None), lambda: error_boundary(self.dialect))
 
     def restart(self) -> None:
         """Begin a new transaction."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection.execute("ROLLBACK")
             self._connection.execute("BEGIN TRANSACTION")
 
@@ -320,7 +315,7 @@ class SqliteSession:
         path = Path(file)
         if not path.is_file():
             raise TableError.not_found(path)
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             self._connection = sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro",
                 uri=True,
@@ -336,13 +331,13 @@ class SqliteSession:
 
     def columns(self, relation: Relation) -> ColumnTypes:
         """Return the columns; any of them may hold values of any type."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             answer = self._connection.execute(relation.described())
             return [(column[0], "") for column in answer.description]
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a small answer."""
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             return self._connection.execute(sql).fetchall()
 
     def stream(self, sql: str, names: Sequence[str]) -> Generator[BlockTask, None, None]:
@@ -350,15 +345,13 @@ class SqliteSession:
         return row_blocks(self._chunks(sql), names)
 
     def _chunks(self, sql: str) -> Iterator[Sequence[Any]]:
-        with telling(self.dialect):
+        with error_boundary(self.dialect):
             cursor = self._connection.execute(sql)
         try:
-            while True:
-                with telling(self.dialect):
-                    rows = cursor.fetchmany(CHUNK_ROWS)
-                if not rows:
-                    return
-                yield rows
+            fetch = cursor.fetchmany
+            yield from parts(
+                lambda: fetch(CHUNK_ROWS) or None, lambda: error_boundary(self.dialect)
+            )
         finally:
             cursor.close()
 
@@ -386,19 +379,13 @@ def connect(address: Address | Engine) -> Session:
         If no driver for it is installed.
     """
     if not isinstance(address, Address):
-        return _by_alchemy(address, owned=False)
+        return AlchemySession(address, owned=False)
     if address.file is not None and address.driver is None:
-        return _file_session(address.kind, address.file)
+        kind = SqliteSession if address.kind == "sqlite" else DuckdbSession
+        return kind(address.file)
     if _has_adbc(address):
         return AdbcSession(address)
-    return _by_alchemy(_engine(address), owned=True)
-
-
-def _file_session(kind: str, file: str) -> Session:
-    if kind == "sqlite":
-        return SqliteSession(file)
-
-    return DuckdbSession(file)
+    return AlchemySession(_engine(address), owned=True)
 
 
 def _has_adbc(address: Address) -> bool:
@@ -407,17 +394,12 @@ def _has_adbc(address: Address) -> bool:
     return address.driver == "adbc" or find_spec("adbc_driver_postgresql") is not None
 
 
-def _by_alchemy(engine: Engine, *, owned: bool) -> Session:
-
-    return AlchemySession(engine, owned=owned)
-
-
 def _engine(address: Address) -> Engine:
     """An engine that keeps no connection when it is done."""
     alchemy: Any = extra("sqlalchemy", f"a database of the kind {address.kind}", "sql")
     driver = address.driver or _DEFAULT_DRIVERS.get(address.kind)
     try:
-        with telling(dialect_of(address.kind)):
+        with error_boundary(dialect_of(address.kind)):
             return _made(alchemy, address.with_driver(driver))  # type: ignore[no-any-return]
     except ImportError as error:
         raise MissingExtraError.for_use(
@@ -429,6 +411,10 @@ def _made(alchemy: Any, url: str) -> Any:  # noqa: ANN401 -- SQLAlchemy is optio
     try:
         return alchemy.create_engine(url, poolclass=alchemy.pool.NullPool)
     except alchemy.exc.NoSuchModuleError:
-        raise DatabaseError.unknown_kind(url.partition("://")[0]) from None
+        raise DatabaseError(
+            f"there is no driver for databases of the kind {shortened(url.partition('://')[0])!r}.",
+            fix="check the part of the address before ://, and install the driver that SQLAlchemy "
+            "names for it.",
+        ) from None
     except alchemy.exc.ArgumentError:
         raise DatabaseError.bad_address() from None

@@ -73,7 +73,7 @@ class PostgresqlRanks:
         if self._means:
             if not 1 / _EXTREME < max(map(abs, self._score_range)) < _EXTREME:
                 return None
-            self._pieces = Pieces.of(self._score_range)
+            self._pieces = Pieces.from_range(self._score_range)
         rows = self._fetched(self._counting())
         if len(rows) > _MOST_KEYS:
             return None
@@ -89,7 +89,7 @@ class PostgresqlRanks:
             value_column([row[place] for row in rows], name)
             for place, name in enumerate(self._roles.groups)
         ]
-        return KeyCounts.of(labels, [row[2 * columns :] for row in rows], squares)
+        return KeyCounts.from_rows(labels, [row[2 * columns :] for row in rows], squares)
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
         """Return the wanted scores of each group, by a query for each."""
@@ -165,7 +165,7 @@ class PostgresqlRanks:
         return [quoted(f"fedparity_piece_{place}") for place in pieces]
 
     def _cut(self) -> str:
-        """The scored rows with the pieces of their scores, null where a score is none to be added."""
+        """The scored rows with the pieces of their scores, null where a score is not to be added."""
         if self._pieces is None:
             return self._scored()
         base, low, high = float(1 << PIECE_BITS), *self._score_range

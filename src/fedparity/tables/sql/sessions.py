@@ -1,4 +1,4 @@
-"""A session: one connection, one transaction that cannot write, and what is asked in it."""
+"""A session: one connection, and one read-only transaction in which all queries run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
     "ColumnTypes",
     "Failure",
     "Session",
+    "error_boundary",
     "failure_of",
     "row_blocks",
-    "telling",
     "value_column",
 ]
 
@@ -92,7 +92,7 @@ _LOGIN_WORDS = "authentication failed", "does not exist", "no password supplied"
 
 
 @contextmanager
-def telling(dialect: Dialect) -> Iterator[None]:
+def error_boundary(dialect: Dialect) -> Iterator[None]:
     """Turn whatever a driver raises into an error that shows none of its words."""
     try:
         yield
@@ -217,14 +217,14 @@ def value_column(values: list[Any], name: str) -> Column:
     """
     pa = installed_pyarrow()
     if pa is None:
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     from fedparity.tables.column_types import ArrowColumn  # noqa: PLC0415 -- with pyarrow only
 
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) > 1:  # Arrow would make a whole number of 0.5 to fit it in
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)
     types = {float: pa.float64(), int: pa.int64(), bool: pa.bool_(), str: pa.string()}
     try:
-        return ArrowColumn.of(pa.array(values, types.get(*kinds) if kinds else None))
+        return ArrowColumn.from_array(pa.array(values, types.get(*kinds) if kinds else None))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return NumpyColumn.of(values, name)
+        return NumpyColumn.from_values(values, name)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedparity.errors import DatabaseError
+from fedparity.errors.table_errors import shortened
 
 __all__ = [
     "DUCKDB",
@@ -47,7 +48,11 @@ def name_parts(name: str) -> tuple[str, ...]:
     """
     parts = _PART.findall(name)
     if not parts or len(parts) > _MOST_PARTS or ".".join(parts) != name or "\x00" in name:
-        raise DatabaseError.bad_name(name)
+        raise DatabaseError(
+            f"{shortened(name)!r} is not the name of a table.",
+            fix="write NAME or SCHEMA.NAME; a part with a dot in it stands in double quotes, such "
+            'as "2026.visits".',
+        )
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts)
 
 
@@ -153,7 +158,7 @@ def single_query(sql: str) -> str:
 
 
 def gives_the_same_rows_again(query: str) -> bool:
-    """Return False if a query, asked twice of the same tables, may give other rows.
+    """Return False if a query that runs twice on the same tables may give other rows.
 
     ``LIMIT`` without an order, samples and random numbers do. It is a guess from words; that two
     scans agree is checked again when they are counted.
@@ -191,7 +196,7 @@ _ALIAS = "fedparity_rows"
 
 @dataclass(frozen=True)
 class Relation:
-    """A table or a query, and how it is asked for."""
+    """A table or a query, and the statements that read it."""
 
     dialect: Dialect
     source: str
@@ -199,20 +204,20 @@ class Relation:
     table: tuple[str, ...] | None
     """The parts of the table's name; None for a query."""
     steady: bool = True
-    """Whether it gives the same rows when it is asked again in the same snapshot."""
+    """Whether it gives the same rows when it runs again in the same snapshot."""
 
     @classmethod
-    def of_table(cls, name: str, dialect: Dialect) -> Relation:
+    def from_table(cls, name: str, dialect: Dialect) -> Relation:
         """Return the table of this name; every part of it is quoted."""
-        return cls.of_parts(name_parts(name), dialect)
+        return cls.from_parts(name_parts(name), dialect)
 
     @classmethod
-    def of_parts(cls, parts: Sequence[str], dialect: Dialect) -> Relation:
+    def from_parts(cls, parts: Sequence[str], dialect: Dialect) -> Relation:
         """Return the table whose name has these parts."""
         return cls(dialect, ".".join(map(dialect.quote, parts)), tuple(parts))
 
     @classmethod
-    def of_query(cls, sql: str, dialect: Dialect) -> Relation:
+    def from_query(cls, sql: str, dialect: Dialect) -> Relation:
         """Return the rows of a query, which becomes a subquery.
 
         The line end after it closes a comment that it may end with.
@@ -257,9 +262,9 @@ class Dialect:
     tables: str | None = _TABLES
     """Lists the tables, for a hint when one is not found."""
     readings: Mapping[str, str] = field(default_factory=dict)
-    """How columns of certain types are asked for, where the plain name would lose something."""
+    """Expressions that select columns of certain types, where the plain name would lose something."""
     other_types: str = "{}"
-    """How columns of the types that are not in ``readings`` are asked for."""
+    """The expression that selects columns of the types that are not in ``readings``."""
 
     def quote(self, name: str) -> str:
         """Return a name between the quotes of this dialect."""

@@ -6,9 +6,9 @@ import pytest
 from tests.report_audits import AUDITS, named_audit, synthetic
 from tests.unit.report.html.page_reading import Page, report, tag, words
 
-from fedparity.report.html.markup import looked_up
 from fedparity.report.html.page import html_report
-from fedparity.report.verdicts import written
+from fedparity.report.tables import looked_up
+from fedparity.text import written
 
 ALLOWED = {
     "bdi": "names of groups and silos",

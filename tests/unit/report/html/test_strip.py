@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.report_audits import AUDITS, named_audit, synthetic
 
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds
 from fedparity.report.html.page_figures import strip
 
 
@@ -59,7 +59,7 @@ def test_bounds_far_out_do_not_squeeze_the_rest():
     """Few levels of a sketch leave the guaranteed error large."""
     result = named_audit("above")
     found = result.magnitudes.worst_pair
-    wide = replace(found, combined=Interval(0.0, 9 * found.combined.upper))
+    wide = replace(found, combined=Bounds(0.0, 9 * found.combined.upper))
     drawn = strip(replace(result, magnitudes=replace(result.magnitudes, worst_pair=wide)))
 
     assert drawn.beyond

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from fedparity.auditing.result_reading import Amount, Reach, written_fields
 from fedparity.documents.fields import group_text
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.message_cells import Withheld
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
-from fedparity.laws.bounds import Interval
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.thresholds.at_threshold import ThresholdReport
-from fedparity.thresholds.rates import FourFifths
-from fedparity.thresholds.tail_rates import TailReport
-from fedparity.uncertainty.assessment import Verdict
 
 __all__ = [
+    "SILO_LEVELS",
+    "Amount",
     "AttributionResult",
     "Bounded",
     "Burden",
@@ -28,7 +26,9 @@ __all__ = [
     "DecompositionResult",
     "DisparityResult",
     "Estimate",
+    "FourFifths",
     "GroupCurve",
+    "GroupRate",
     "GroupResult",
     "HeterogeneityResult",
     "InDeviations",
@@ -36,18 +36,48 @@ __all__ = [
     "PairResult",
     "PartIntervals",
     "PlanSummary",
+    "Ratio",
+    "Reach",
+    "ResultSignature",
+    "Sampled",
     "SetAside",
     "SiloInfluenceResult",
     "SiloResult",
     "StandIn",
     "Standardized",
+    "TailReport",
     "TailResult",
+    "Terms",
+    "ThresholdReport",
     "ThresholdResult",
+    "Verdict",
     "Verdicts",
     "WorstPair",
     "as_json",
     "group_key",
+    "verdict",
+    "written_fields",
 ]
+
+Amount: TypeAlias = Annotated[int | float, "amount"]
+"""A number of records, or their weight."""
+Reach: TypeAlias = Annotated[Bounds, "reach"]
+"""Bounds whose ends may be infinite; JSON has null for these."""
+Terms: TypeAlias = Annotated[Mapping[str, Any], "terms"]
+"""Names with texts, numbers, booleans and nulls."""
+FourFifths: TypeAlias = Literal["below four fifths", "at least four fifths", "undetermined"]
+"""Where a ratio to the highest rate lies, as far as its interval tells."""
+Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
+"""Where a disparity lies with respect to a review level, as far as the errors tell."""
+
+
+def verdict(interval: Bounds, review_level: float | None) -> Verdict:
+    """Return where a number known up to an interval lies with respect to a level."""
+    if review_level is None:
+        return "none"
+    if interval.lower > review_level:
+        return "above"
+    return "below" if interval.upper <= review_level else "inconclusive"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +91,7 @@ class PlanSummary:
     sketch: Literal["mean", "quantile", "counts", "histogram"]
     estimator: Literal["grid", "exact"]
     order: Literal[1, 2]
-    score_range: Interval
+    score_range: Bounds
     score_step: float | None
     """Scores lie on this grid; ``None`` if they may lie anywhere in the range."""
     thresholds: tuple[float, ...]
@@ -100,9 +130,9 @@ class Bounded:
     """A number of the raw data, and what it could be."""
 
     value: float
-    certificate: Interval
+    certificate: Bounds
     """What the raw data of the released cells could be, given the sketches."""
-    outer: Interval
+    outer: Bounds
     """What all raw data could be: withheld cells, missing silos and groups set aside are counted."""
 
 
@@ -112,12 +142,12 @@ class Estimate(Bounded):
 
     corrected: float
     """The value without what sampling and sketches add on average: the one to print."""
-    interval: Interval
+    interval: Bounds
     """What the population could be: sampling and the estimated error of the sketches counted.
 
     It holds ``value`` and ``corrected``.
     """
-    combined: Interval
+    combined: Bounds
     """The interval with the guaranteed error of the sketches; it contains ``interval``."""
 
 
@@ -217,6 +247,83 @@ class MagnitudesResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sampled(Bracket):
+    """A bracket of the raw data's number, and an interval of the population's."""
+
+    interval: Bounds
+    """It counts sampling and what the sketches leave open, and contains the bracket."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio(Bounds):
+    """A ratio of two rates that are known up to intervals."""
+
+    value: float | None
+    """The estimate; ``None`` if it is one to zero."""
+    upper: Annotated[float, "limit"]
+    """``math.inf`` if there is no bound, as the other rate may be zero; JSON has null for it."""
+    interval: Reach
+    """Of the population's ratio; it counts sampling and what the sketches leave open."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupRate:
+    """The rate of one group, next to those of the others."""
+
+    group: Group
+    rate: Sampled
+    ratio: Ratio
+    """To the highest rate of all groups, whichever it is: at most 1."""
+    ratio_to_largest: Ratio
+    """To the rate of the group with the most records."""
+    difference_to_best: Sampled
+    """Minus the highest rate of all groups: at most 0."""
+    difference_to_largest: Sampled
+    """Minus the rate of the group with the most records."""
+    answer: FourFifths
+    """Where the interval of ``ratio`` lies."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RateReport:
+    """Rates of all groups and their comparison, with brackets and intervals."""
+
+    confidence: float
+    """Of all intervals."""
+    largest: Group
+    """The group with the most records."""
+    groups: tuple[GroupRate, ...]
+    widest_gap: Sampled
+    """The highest rate minus the lowest."""
+    answer: FourFifths
+    """Where the smallest ratio to the highest rate lies."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, as JSON holds them."""
+        document: dict[str, Any] = as_json(self)
+        return document
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdReport(_RateReport):
+    """Selection rates at a threshold and their comparison, with brackets and intervals."""
+
+    score: float
+    """The threshold."""
+    favorable: Favorable
+
+
+@dataclass(frozen=True, kw_only=True)
+class TailReport(_RateReport):
+    """Shares above a quantile of the whole population, with brackets and intervals."""
+
+    level: float
+    """The level of the quantile: 0.5 for the median."""
+    cutoff: Bracket
+    """The quantile of the records."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ThresholdResult(ThresholdReport):
     """Rates at a threshold among the silos and cells that answered."""
 
@@ -237,7 +344,7 @@ class HeterogeneityResult:
     """The Cramér counterpart of the disparity."""
 
     value: float
-    interval: Interval
+    interval: Bounds
     corrected: float
 
 
@@ -249,9 +356,9 @@ class PairResult:
     wasserstein: float
     corrected: float
     """``wasserstein`` without what sampling and sketches add on average."""
-    interval: Interval
+    interval: Bounds
     """Of ``wasserstein``; it holds it and ``corrected``."""
-    certificate: Interval
+    certificate: Bounds
     """What ``wasserstein`` of the raw data could be, given the sketches."""
     cramer: float
     mean_gap: float
@@ -293,8 +400,8 @@ class StandIn:
 class PartIntervals:
     """Intervals of the two parts of the attribution; ``None`` where the silos were not seen."""
 
-    selection: Interval | None
-    within: Interval | None
+    selection: Bounds | None
+    within: Bounds | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,6 +418,10 @@ class AttributionResult:
     stand_ins: tuple[StandIn, ...]
 
 
+SILO_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+"""Levels at which a result holds the quantiles of each silo's groups."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SiloResult:
     """What one silo would see alone; ``None`` where fewer than two groups can be compared."""
@@ -323,7 +434,7 @@ class SiloResult:
     wasserstein: float | None
     mean_gap: float | None
     """Of the two groups whose means are furthest apart: the first minus the second, in their order."""
-    interval: Interval | None
+    interval: Bounds | None
     note: str
     """What is missing, or the empty string."""
     levels: Mapping[Group, int]
@@ -332,7 +443,7 @@ class SiloResult:
     """Why a cell was withheld, by group."""
     rows_dropped: int
     quantiles: Mapping[Group, tuple[float, ...] | None]
-    """At levels 0.05, 0.25, 0.5, 0.75 and 0.95 by group; ``None`` where no values were released."""
+    """At :data:`SILO_LEVELS` by group; ``None`` where no values were released."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -354,6 +465,16 @@ class Curves:
     """The barycenter; for order 1 the lower weighted median of the groups' quantiles."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ResultSignature:
+    """A signature, and the key that it fits."""
+
+    key: str
+    """The Ed25519 public key, the base64 of 32 bytes."""
+    value: str
+    """The base64 of 64 bytes."""
+
+
 def group_key(group: Group) -> str:
     """Return the name of a group's field in JSON: its text, or its list for an intersection.
 
@@ -371,19 +492,21 @@ def group_key(group: Group) -> str:
 
 
 def as_json(value: Any) -> Any:  # noqa: ANN401 -- whatever a result holds
-    """Return a part, or what it holds, as JSON has it."""
+    """Return a part, or what it holds, as JSON has it; bounds and nothing else are a pair."""
+    if type(value) is Bounds or isinstance(value, tuple):
+        return [as_json(item) for item in value]
     if hasattr(value, "__dataclass_fields__"):
-        return {name: as_json(getattr(value, name)) for name in _names(value)}
+        part: Any = type(value)
+        return {name: as_json(getattr(value, name)) for name in written_fields(part)}
     if isinstance(value, Mapping):
         return {
             name if isinstance(name, str) else group_key(name): as_json(held)
             for name, held in value.items()
         }
-    if isinstance(value, float) and math.isinf(value):
-        return None
-    return [as_json(item) for item in value] if isinstance(value, tuple) else value
+    return None if isinstance(value, float) and math.isinf(value) else value
 
 
-def _names(part: object) -> tuple[str, ...]:
-    kind: Any = type(part)
-    return written_fields(kind)
+@cache
+def written_fields(part: Any) -> tuple[str, ...]:  # noqa: ANN401 -- a type
+    """Return the fields that JSON holds: those without a default."""
+    return tuple(each.name for each in fields(part) if each.default is MISSING)

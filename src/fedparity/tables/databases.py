@@ -1,19 +1,30 @@
-"""Addresses of databases, which may hold a password and are therefore never shown."""
+"""A table of a database, before it is opened, and its address, which is never shown.
+
+An address may hold a password. Nothing here imports a driver, nor the modules that talk to one.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from fedparity.documents.files import refuse_open_to_others
 from fedparity.errors import DatabaseError, OptionError
 
+if TYPE_CHECKING:
+    from sqlalchemy import Engine, Select
+    from sqlalchemy import Table as AlchemyTable
+
+    from fedparity.tables.table import Table
+
 __all__ = [
     "Address",
+    "DatabaseTable",
     "is_address",
     "read_address",
 ]
@@ -42,7 +53,7 @@ class Address:
     Raises
     ------
     DatabaseError
-        If it is none; the message shows nothing of it.
+        If it is invalid; the message shows nothing of it.
 
     Examples
     --------
@@ -146,3 +157,62 @@ def read_address(file: str) -> str:
             fix="write one line such as postgresql://user:password@host/name, and nothing else.",
         )
     return address
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table, or the rows of a query, of a database: what :func:`fedparity.sketch` can read.
+
+    It is read in one read-only transaction, in which every scan sees the same rows. Nothing is
+    opened before it is read. Spark, which knows no transactions, is asked as few times as possible.
+
+    Parameters
+    ----------
+    address : str or sqlalchemy.Engine
+        An address as SQLAlchemy writes it, such as ``postgresql://ann@db.example/clinic``,
+        ``mysql+pymysql://…``, ``sqlite:///file.db`` or ``duckdb:///file.duckdb``; one of Spark, such as
+        ``spark://host:7077``, ``spark:///local[2]`` or ``sc://host:15002``; or an engine.
+    table : str or sqlalchemy.Table, optional
+        Its name, with its schema if need be: ``clinic.visits``.
+    query : str or sqlalchemy.Select, optional
+        One statement that reads, instead of ``table``.
+
+    Raises
+    ------
+    DatabaseError
+        If neither or both of ``table`` and ``query`` are given, if the query is not a single
+        statement that reads, or, once it is read, if the database refuses it.
+
+    Examples
+    --------
+    >>> import sqlite3, tempfile
+    >>> file = f"{tempfile.mkdtemp()}/clinic.db"
+    >>> with sqlite3.connect(file) as clinic:
+    ...     _ = clinic.execute("CREATE TABLE visits (risk REAL, sex TEXT)")
+    ...     _ = clinic.execute("INSERT INTO visits VALUES (0.2, 'f'), (0.7, 'm')")
+    >>> clinic.close()
+    >>> visits = DatabaseTable(f"sqlite:///{file}", table="visits")
+    >>> visits
+    DatabaseTable(table='visits')
+    >>> visits.open().columns
+    ('risk', 'sex')
+    """
+
+    address: str | Engine = field(repr=False)
+    _: KW_ONLY
+    table: str | AlchemyTable | None = None
+    query: str | Select[Any] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.table is None) == (self.query is None):
+            raise DatabaseError.table_or_query()
+        if isinstance(self.address, str):
+            Address(self.address)  # which raises if it is invalid
+        elif not hasattr(self.address, "dialect"):
+            raise DatabaseError.bad_address()
+
+    def open(self) -> Table:
+        """Open the database, and return the table that is read."""
+        from fedparity.tables.sql.sql_table import open_database  # noqa: PLC0415 -- where it is used
+
+        return open_database(self)

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from fedparity.sketches.buffers import WaitingRoom
+from fedparity.sketches.buffers import RecordBuffer
 from fedparity.sketches.records import Batch
 
 RANDOM = np.random.default_rng(5)
@@ -30,7 +30,7 @@ def content(room):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_records_wait_in_the_order_in_which_they_came(weighted):
     """Growing, emptying and filling again lose nothing and mix nothing up."""
-    room = WaitingRoom()
+    room = RecordBuffer()
     for sizes in ([3, 1000, 1], [5], [2000, 0, 7]):
         room.empty()
         given = [batch(size, weighted=weighted) for size in sizes]
@@ -47,7 +47,7 @@ def test_records_wait_in_the_order_in_which_they_came(weighted):
 
 
 def test_codes_of_a_wider_type_widen_those_that_wait():
-    room = WaitingRoom()
+    room = RecordBuffer()
     room.add(Batch(np.zeros(2), np.array([1, 255], np.uint8)))
     room.add(Batch(np.zeros(1), np.array([70_000], np.uint32)))
 
@@ -55,7 +55,7 @@ def test_codes_of_a_wider_type_widen_those_that_wait():
 
 
 def test_the_memory_of_a_batch_may_be_used_again():
-    room, reused = WaitingRoom(), batch(4)
+    room, reused = RecordBuffer(), batch(4)
     expected = reused.scores.tolist()
     room.add(reused)
     reused.scores[:] = 9.0
@@ -65,7 +65,7 @@ def test_the_memory_of_a_batch_may_be_used_again():
 
 def test_only_what_waits_is_pickled():
     """Not the room that is left, nor what waited before and may be another silo's."""
-    room = WaitingRoom()
+    room = RecordBuffer()
     room.add(batch(100_000))
     room.empty()
     room.add(batch(3))

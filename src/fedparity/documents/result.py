@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
-from fedparity.auditing.result_checks import check_agreement
-from fedparity.auditing.result_curves import check_curves, check_silo_quantiles
-from fedparity.auditing.result_parts import (
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.document import Document
+from fedparity.documents.files import Path, read_bounded
+from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object
+from fedparity.documents.result_parts import (
+    Amount,
     AttributionResult,
     Curves,
     DecompositionResult,
@@ -22,88 +21,32 @@ from fedparity.auditing.result_parts import (
     MagnitudesResult,
     PairResult,
     PlanSummary,
+    ResultSignature,
     SetAside,
     SiloResult,
+    TailReport,
     TailResult,
+    Terms,
+    ThresholdReport,
     ThresholdResult,
     as_json,
     group_key,
 )
-from fedparity.auditing.result_reading import Amount, Terms, read_part
-from fedparity.auditing.result_signature import ResultSignature, read_signature, sign_document
-from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.fields import FrozenMapping
-from fedparity.documents.files import Path, read_bounded, write_whole
-from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object
+from fedparity.documents.result_reading import check_result, read_part, relabeled
+from fedparity.documents.signing import check_result_signature, keyed_signature
 from fedparity.errors import OptionError, ResultError
-from fedparity.federated.federation import Federation
+from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
-from fedparity.thresholds.at_threshold import ThresholdReport, at_threshold
-from fedparity.thresholds.tail_rates import TailReport, tail_rates
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from fedparity.uncertainty.brackets import Bracket
+    from fedparity.federated.federation import Federation
 
-__all__ = [
-    "SCHEMA",
-    "AuditResult",
-    "silo_frame",
-]
+__all__ = ["SCHEMA", "AuditResult"]
 
-_BACKENDS = ("pandas", "polars", "pyarrow")
-
-
-def silo_frame(result: AuditResult, backend: str | None) -> Any:  # noqa: ANN401
-    """Return one row per silo, as a native table of ``backend``."""
-    import narwhals as nw  # noqa: PLC0415 -- 40 ms, and only here
-
-    columns = _columns(result)
-    schema = {name: _dtype(values) for name, values in columns.items()}
-    frame = nw.from_dict(columns, schema, backend=_chosen(backend))  # type: ignore[arg-type]
-    return frame.to_native()
-
-
-def _columns(result: AuditResult) -> dict[str, list[Any]]:
-    influence = {each.silo: each.influence for each in result.attribution.silos}
-    columns: dict[str, list[Any]] = {"silo": [silo.silo for silo in result.silos]}
-    for each in result.groups:
-        columns[f"n {group_key(each.group)}"] = [silo.n[each.group] for silo in result.silos]
-    for name in ("disparity", "heterogeneity", "wasserstein", "mean_gap"):
-        columns[name] = [getattr(silo, name) for silo in result.silos]
-    for name, end in (("interval_lower", 0), ("interval_upper", 1)):
-        columns[name] = [silo.interval and silo.interval[end] for silo in result.silos]
-    columns["influence"] = [influence[silo.silo] for silo in result.silos]
-    columns["note"] = [silo.note for silo in result.silos]
-    return columns
-
-
-def _dtype(values: list[Any]) -> Any:  # noqa: ANN401
-    """Text, whole numbers where all are known, floats where some are missing."""
-    import narwhals as nw  # noqa: PLC0415
-
-    kinds = {type(value) for value in values}
-    if kinds == {str}:
-        return nw.String
-    return nw.Int64 if kinds == {int} else nw.Float64
-
-
-def _chosen(backend: str | None) -> str:
-    if backend is not None:
-        if backend not in _BACKENDS:
-            raise OptionError.unknown("backend", backend, _BACKENDS)
-        if find_spec(backend) is None:
-            raise ResultError.no_frames()
-        return backend
-    for name in _BACKENDS:
-        if name in sys.modules:
-            return name
-    for name in _BACKENDS:
-        if find_spec(name) is not None:
-            return name
-    raise ResultError.no_frames()
-
+# A result is a document, and so at the bottom. Methods that compute or show something import what
+# does it from layers above when they are called; pyproject.toml lists each of these imports.
 
 SCHEMA: Final = "fedparity/audit/1"
 Whom: TypeAlias = Literal["answered", "all"]
@@ -111,7 +54,7 @@ Whom: TypeAlias = Literal["answered", "all"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AuditResult:
+class AuditResult(Document):
     """What an audit found; :func:`fedparity.audit` makes it, and JSON holds it.
 
     Two results are equal if their JSON is. ``federation`` holds the sketches that were measured;
@@ -162,21 +105,19 @@ class AuditResult:
 
     def signed(self, key: Ed25519PrivateKey) -> AuditResult:
         """Return the result with the signature of this key, which covers all of it."""
-        return replace(self, signature=sign_document(self.to_dict(), key))
+        return replace(self, signature=ResultSignature(**keyed_signature(self, key)))
+
+    def unsigned_bytes(self) -> bytes:
+        """Return the canonical bytes of the result with null for its signature."""
+        return canonical_bytes({**self.to_dict(), "signature": None})
 
     def to_json(self) -> str:
         """Return the result as canonical JSON (RFC 8785): equal results give equal bytes."""
-        return canonical_bytes(self.to_dict()).decode()
+        return self.to_bytes().decode()
 
-    def write(self, path: Path, *, force: bool = False) -> None:
-        """Write the JSON to a file, whole or not at all.
-
-        Raises
-        ------
-        OutputError
-            If the file exists and ``force`` is not set, or if it cannot be written.
-        """
-        write_whole(path, f"{self.to_json()}\n".encode(), force=force)
+    def file_bytes(self) -> bytes:
+        """Return what a file of the result holds: one line of JSON."""
+        return self.to_bytes() + b"\n"
 
     @classmethod
     def read(cls, path: Path) -> AuditResult:
@@ -209,14 +150,14 @@ class AuditResult:
             raise ResultError.fields("the top", (), ("signature",))
         parts = {name: part for name, part in document.items() if name != "signature"}
         result = read_part(cls, parts, "the top")
-        signature = read_signature(document)
-        measured = [each.group for each in result.groups]
-        asked = [*measured, *(each.group for each in result.set_aside)]
-        labels = {group_key(group): group for group in asked}
-        silos = tuple(_relabelled(silo, labels) for silo in result.silos)
-        check_curves(result.curves, measured)
-        result = replace(result, silos=silos, signature=signature)
-        check_agreement(result)
+        if document["signature"] is not None:
+            signature = read_part(ResultSignature, document["signature"], "signature")
+            check_result_signature(result, signature)
+            result = replace(result, signature=signature)
+        groups = [part.group for part in result.groups] + [part.group for part in result.set_aside]
+        labels = {group_key(group): group for group in groups}
+        result = replace(result, silos=tuple(relabeled(silo, labels) for silo in result.silos))
+        check_result(result)
         return result
 
     def to_frame(self, backend: str | None = None) -> Any:  # noqa: ANN401 -- of any library
@@ -227,6 +168,8 @@ class AuditResult:
         backend : "pandas", "polars" or "pyarrow", optional
             One that is loaded or installed, in this order, if absent.
         """
+        from fedparity.documents.result_frame import silo_frame  # noqa: PLC0415
+
         return silo_frame(self, backend)
 
     def at_threshold(self, threshold: float, *, of: Whom = "answered") -> ThresholdReport:
@@ -243,6 +186,8 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
+        from fedparity.thresholds.at_threshold import at_threshold  # noqa: PLC0415
+
         return at_threshold(
             self.sketches(),
             threshold,
@@ -261,6 +206,8 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
+        from fedparity.thresholds.tail_rates import tail_rates  # noqa: PLC0415
+
         return tail_rates(self.sketches(), level, confidence=self.confidence, **self._limits(of))
 
     def with_rates(
@@ -273,14 +220,14 @@ class AuditResult:
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        at = {each.threshold: each for each in self.thresholds}
+        at = {each.score: each for each in self.thresholds}
         above = {each.level: each for each in self.tails}
         for score in thresholds:
             found, everyone = (self.at_threshold(score, of=of) for of in get_args(Whom))
-            at[found.threshold] = ThresholdResult(**vars(found), all=everyone.four_fifths)
+            at[found.score] = ThresholdResult(**vars(found), all=everyone.answer)
         for level in tails:
             share, of_all = (self.at_quantile(level, of=of) for of in get_args(Whom))
-            above[share.level] = TailResult(**vars(share), all=of_all.four_fifths)
+            above[share.level] = TailResult(**vars(share), all=of_all.answer)
         return replace(
             self,
             thresholds=tuple(at[score] for score in sorted(at)),
@@ -320,7 +267,10 @@ class AuditResult:
             If the result was read from a file.
         """
         if self.federation is None:
-            raise ResultError.without_sketches()
+            raise ResultError(
+                "this result was read from a file, which does not hold the sketches.",
+                fix="run the audit again from the messages, and ask its result.",
+            )
         return self.federation
 
     def __repr__(self) -> str:
@@ -351,27 +301,11 @@ class AuditResult:
         MissingExtraError
             If the format needs a package that is not installed.
         """
-        saved: str = _report("formats").save_report(self, path, force=force)
-        return saved
+        from fedparity.report.formats import save_report  # noqa: PLC0415
+
+        return save_report(self, path, force=force)
 
     def _repr_html_(self) -> str:
-        shown: str = _report("notebook").notebook_html(self)
-        return shown
+        from fedparity.report.notebook import notebook_html  # noqa: PLC0415
 
-
-def _report(module: str) -> ModuleType:
-    """A module of reports: they are a layer above, so they are looked up when asked for."""
-    return import_module(f"fedparity.report.{module}")
-
-
-def _relabelled(silo: SiloResult, labels: Mapping[str, Group]) -> SiloResult:
-    """The same silo with its fields by label instead of by the label's text."""
-    check_silo_quantiles(silo)
-    kept: dict[str, Any] = {}
-    for name in ("n", "levels", "withheld", "quantiles"):
-        by_text: Mapping[str, Any] = getattr(silo, name)
-        for key in by_text:
-            if key not in labels:
-                raise ResultError.field(f"{name} of a silo", "an object with the groups", key)
-        kept[name] = FrozenMapping({labels[key]: value for key, value in by_text.items()})
-    return replace(silo, **kept)
+        return notebook_html(self)
