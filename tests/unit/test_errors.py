@@ -185,5 +185,5 @@ def test_errors_survive_pickling():
 
 def test_every_error_class_is_public_and_drawn_in_the_tree():
     for name in errors.__all__:
-        assert getattr(fp, name) is getattr(errors, name)
+        assert getattr(fp.errors, name) is getattr(errors, name)
         assert name in errors.__doc__

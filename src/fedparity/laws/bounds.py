@@ -8,7 +8,7 @@ from dataclasses import dataclass
 __all__ = ["Bounds", "Bracket"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bounds:
     """A lower and an upper end, which may be infinite.
 
@@ -16,8 +16,8 @@ class Bounds:
     --------
     >>> bounds = Bounds(0.25, 0.75)
     >>> lower, upper = bounds
-    >>> lower, upper, bounds.width, 0.5 in bounds
-    (0.25, 0.75, 0.5, True)
+    >>> lower, upper, bounds.width, 0.5 in bounds, bounds == (0.25, 0.75)
+    (0.25, 0.75, 0.5, True, True)
     """
 
     lower: float
@@ -38,6 +38,18 @@ class Bounds:
     def __iter__(self) -> Iterator[float]:
         yield self.lower
         yield self.upper
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, position: int) -> float:
+        return (self.lower, self.upper)[position]
+
+    def __eq__(self, other: object) -> bool:
+        return tuple(self) == tuple(other) if isinstance(other, Bounds | tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ def test_the_pointer_reads_a_mark(open_report, name):
     silo = audit(name).silos[index]
     said = page.locator("#tip").inner_text()
     assert silo.silo in said
-    assert f"{silo.disparity:.3g}"[:5] in said
+    assert f"{silo.wasserstein:.5g}"[:5] in said
 
 
 def test_the_pointer_reads_the_curves(open_report):

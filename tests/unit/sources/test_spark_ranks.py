@@ -419,7 +419,9 @@ def test_the_order_of_rows_and_partitions_does_not_matter():
     asked = plan(levels=20, sketch="mean", score_range=(-1, 1))
     frame = sparks.frame(rows)
 
-    several = {release(data, asked).digest for data in (frame.coalesce(1), frame.orderBy("z"))}
+    several = {
+        release(data, asked).message.digest for data in (frame.coalesce(1), frame.orderBy("z"))
+    }
 
     assert len(several) == 1
 
