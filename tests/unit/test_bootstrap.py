@@ -176,14 +176,25 @@ def heavy_tails(mean_square_error):
     return resampler(federation, exact=True, details=False, resolution=Resolution())
 
 
-def test_a_large_value_of_one_cell_does_not_move_those_of_the_next():
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_large_value_of_one_cell_does_not_move_those_of_the_next(alike):
     """Redraws of a heavy tail go beyond what was sent; rounding moves nothing by more than half a step."""
     source = heavy_tails(0.0)
     values = source.federation.values[None].repeat(50, axis=0)
     values[:, source.layout.ends] = 30.0
-    moved = source._rounded(values, np.random.default_rng(0))  # noqa: SLF001
+    moved = source._rounded(values, np.random.default_rng(0), alike=alike)  # noqa: SLF001
 
     assert 0.07 < np.abs(moved - values).max() < 0.075 + 1e-9
+
+
+def test_without_a_disparity_rounding_moves_all_groups_alike():
+    """Two groups of huge cells have one law, so that rounding does not drive them apart."""
+    values = np.rint(stats.beta(3, 4).ppf((np.arange(20) + 0.5) / 20) * 200) / 200
+    cell = fp.Cell(count=10**6, values=values, kind="mean", value_error=0.0025, mean_square=0.0003)
+    federation = fp.Federation.from_cells({("s", g): cell for g in "ab"}, score_range=(0.0, 1.0))
+    draws = bootstrap(federation, redraws=50, seed=0)["disparity"]
+
+    assert np.median(draws.null) < 0.3 * np.median(draws.values)
 
 
 def test_mean_squares_of_redraws_are_rounded_as_those_sent():

@@ -227,7 +227,9 @@ class _SketchResampler:
         shapes = laws.shapes.at(bins)
         ends = shapes.quantile(part)
         if self.federation.kind == "quantile":
-            return self._rounded(ends, random), self.federation.mean_squares
+            return self._rounded(
+                ends, random, alike=laws is self.null
+            ), self.federation.mean_squares
         inside = np.ones(levels.shape[1], dtype=bool)
         inside[self.boundary_starts] = False
         (after,) = np.nonzero(inside)
@@ -258,19 +260,30 @@ class _SketchResampler:
         np.divide(within, step, out=within, where=step > 0)
         np.rint(within, out=within, where=step > 0)
         np.multiply(within, step, out=within, where=step > 0)
-        return self._rounded(means, random), within
+        return self._rounded(means, random, alike=laws is self.null), within
 
-    def _rounded(self, values: FloatArray, random: np.random.Generator) -> FloatArray:
+    def _rounded(
+        self, values: FloatArray, random: np.random.Generator, *, alike: bool
+    ) -> FloatArray:
         """The values as far off as rounding may have moved those of the silos, in order again.
 
-        Rounding them would move nothing: the laws lie on the grid already. Cells of one group are
-        moved alike at equal levels, since rounding moves like laws alike.
+        Rounding them would move nothing: the laws lie on the grid already. Rounding moves like laws alike. So
+        cells of one group are moved alike at equal levels; under the null hypothesis, where all groups
+        have one law, values of all cells are rounded ``alike``, on a grid that is moved at every point.
         """
         if not self.error:
             return values
-        groups = len(self.federation.groups)
-        moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
-        moved = values + moves[:, self.move_of]
+        if alike:
+            position = values / (2 * self.error)
+            nearest = np.rint(position).astype(np.int64)
+            nearest -= nearest.min()
+            start = random.random((len(values), nearest.max() + 1)) - 0.5
+            own = np.take_along_axis(start, nearest, axis=1)
+            moved: FloatArray = (np.rint(position + own) - own) * (2 * self.error)
+        else:
+            groups = len(self.federation.groups)
+            moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
+            moved = values + moves[:, self.move_of]
         # So far apart that the values of a cell end before those of the next, also of a heavy tail.
         apart = self.cells * (float(np.ptp(moved)) + self.error)
         moved += apart
