@@ -1,7 +1,7 @@
 """Speed of the core: distances against POT and SciPy, labels of every kind, the server step against one sort.
 
 Run with ``make bench``. Prints ratios measured in one run on this machine: times depend on the
-machine and its neighbours, ratios much less. Exits with an error if a bar is missed.
+machine and its neighbors, ratios much less. Exits with an error if a bar is missed.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python benchmarks/engines.py --silos 100  only so many
     python benchmarks/engines.py --write      also writes the table of the documentation
 
-Flower's own ServerApp and ClientApp run over a grid in this process, whose messages are serialised: what
+Flower's own ServerApp and ClientApp run over a grid in this process, whose messages are serialized: what
 is timed is the engine, not a network. One process does the work of all silos: each with its own file,
 ledger and folder, or simulated ones of one table. Ways take turns, and the best of several rounds
 counts. Ends with exit code 1 if the bar is missed, or the results are not the same bytes.

@@ -45,7 +45,7 @@ def audited(silos: int) -> AuditResult:
 
 
 def seconds(source: Path, target: Path) -> float:
-    """Of the processor, from the start of one process to its end: neighbours do not count."""
+    """Of the processor, from the start of one process to its end: neighbors do not count."""
     files = str(source), "--html", str(target), "--force"
     command = [sys.executable, "-m", "fedparity", "report", *files]
     before = os.times()

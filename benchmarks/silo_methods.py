@@ -224,7 +224,7 @@ def arrow_sort(path: Path, rows: int, levels: int) -> Method:  # noqa: ARG001
 # -- labels ------------------------------------------------------------------------------------
 
 
-def labelled(kind: str) -> Callable[[Path, int, int], Method]:
+def labeled(kind: str) -> Callable[[Path, int, int], Method]:
     """Our whole path on a table in memory whose groups are of some type."""
 
     def prepare(folder: Path, rows: int, levels: int) -> Method:
@@ -324,13 +324,13 @@ METHODS: dict[str, Callable[[Path, int, int], Method]] = {
     "polars file": polars_file,
     "duckdb file": duckdb_file,
     "pyarrow + np.sort": arrow_sort,
-    "codes": labelled("codes"),
-    "polars categories": labelled("polars categories"),
-    "polars strings": labelled("polars strings"),
-    "Arrow dictionary": labelled("Arrow dictionary"),
-    "Arrow strings": labelled("Arrow strings"),
-    "pandas categories": labelled("pandas categories"),
-    "pandas strings": labelled("pandas strings"),
+    "codes": labeled("codes"),
+    "polars categories": labeled("polars categories"),
+    "polars strings": labeled("polars strings"),
+    "Arrow dictionary": labeled("Arrow dictionary"),
+    "Arrow strings": labeled("Arrow strings"),
+    "pandas categories": labeled("pandas categories"),
+    "pandas strings": labeled("pandas strings"),
     "ours stream": ours_stream,
     "kll stream": kll_stream,
 }

@@ -12,7 +12,7 @@ __all__ = ["best_times"]
 def best_times(methods: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
     """Return the shortest wall time of each method in seconds.
 
-    Methods take turns, so that a neighbour's load falls on all of them; the minimum is the
+    Methods take turns, so that a neighbor's load falls on all of them; the minimum is the
     time least disturbed.
     """
     best = dict.fromkeys(methods, float("inf"))

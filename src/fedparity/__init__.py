@@ -95,7 +95,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
 
-else:  # a type checker that saw __getattr__ would let every misspelt name pass
+else:  # a type checker that saw __getattr__ would let every misspelled name pass
 
     def __getattr__(name: str) -> object:
         """Import a public name or a submodule when it is first used (PEP 562)."""

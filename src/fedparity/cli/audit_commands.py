@@ -54,14 +54,18 @@ class ResultOptions:
     output: str | None = option("-o, --output FILE", "Write the result as JSON to a file.")
     force: bool = option("--force", "Replace existing output files.")
     reports: ReportOptions = nested(ReportOptions)
-    confidence: float = option("--confidence", "Of intervals.", type=PROBABILITY, default=0.95)
-    seed: int = option("--seed", "Of redraws.", min=0, default=0)
-    redraws: int | None = option("--redraws", "Of the bootstrap.", min=FEWEST_REDRAWS)
+    confidence: float = option(
+        "--confidence", "Confidence level of the intervals.", type=PROBABILITY, default=0.95
+    )
+    seed: int = option("--seed", "Random seed of the bootstrap.", min=0, default=0)
+    redraws: int | None = option("--redraws", "Number of bootstrap samples.", min=FEWEST_REDRAWS)
     thresholds: tuple[float, ...] = option(
         "--threshold SCORE", "Add rates and ratios at a score to every output; may be repeated."
     )
     tails: tuple[float, ...] = option(
-        "--tail LEVEL", "Add shares above a quantile of all; 0.5 is the median.", type=PROBABILITY
+        "--tail LEVEL",
+        "Add the share of each group above a quantile of everyone (0.5: the median).",
+        type=PROBABILITY,
     )
     details: bool = option(
         "--details", "Show formulas, every kind of bound, and further measures."

@@ -193,7 +193,7 @@ def _discard_output() -> None:
     "--traceback",
     is_flag=True,
     expose_value=False,
-    help=f"Show where an unexpected error comes from; may show data.  [env: {TRACEBACK}]",
+    help=f"Show a full traceback (it may contain data).  [env: {TRACEBACK}]",
 )
 def cli() -> None:
     """Measure demographic disparity across institutions that cannot pool their data.

@@ -326,7 +326,7 @@ class ReleaseOptions:
 
     policy: str | None = option(*POLICY)
     ledger: str | None = option("--ledger FILE", "Record of releases.  [default: per user]")
-    no_ledger: bool = option("--no-ledger", "Neither ask nor write the record.")
+    no_ledger: bool = option("--no-ledger", "Do not check or write the ledger (tests only).")
     dataset: str | None = option("--dataset NAME", "Which data set of the policy the table is.")
     allow_weaker: tuple[str, ...] = option(*_WEAKER, type=click.Choice(RULES))
     again_because: str | None = option(

@@ -52,7 +52,7 @@ class DisclosureOptions:
     )
     records_per_level: int = option(
         "--records-per-level",
-        "Send at most one value per so many; 0: off.",
+        "Send at most one value per this many records; 0: off.",
         default=_RULES.records_per_level,
     )
     rounding: float | None = option(
@@ -76,11 +76,11 @@ class NewPlanOptions:
     levels: int = option("--levels", "Values per cell, at most.", min=1, default=DEFAULT_LEVELS)
     sketch: Kind | None = option(
         "--sketch",
-        "What they are.  [default: counts if the step leaves few scores, else mean]",
+        "Values sent.  [default: counts if the step leaves few scores, else mean]",
         type=click.Choice(["mean", "quantile", "counts"]),
     )
     estimator: Literal["exact", "grid"] = option(
-        "--estimator", "How they are read.", default=DEFAULT_ESTIMATOR
+        "--estimator", "How the auditor combines the values.", default=DEFAULT_ESTIMATOR
     )
     thresholds: tuple[float, ...] = option(
         "--threshold SCORE", "Count records on both sides of it; may be repeated."
@@ -89,13 +89,18 @@ class NewPlanOptions:
     period: tuple[str, str] | None = option(
         "--period FROM TO", "First and last day of the records, such as 2026-10-01 2026-12-31."
     )
-    order: Literal[1, 2] = option("--order", "The p of W_p.", type=click.IntRange(1, 2), default=2)
+    order: Literal[1, 2] = option(
+        "--order",
+        "Order of the distances; 2: squared differences, 1: absolute ones.",
+        type=click.IntRange(1, 2),
+        default=2,
+    )
     review_level: float | None = option(
-        "--review-level", "What the verdict compares with.", type=POSITIVE
+        "--review-level", "Disparity above which you want a review.", type=POSITIVE
     )
     review_unit: ReviewUnit = option(
         "--review-unit",
-        "What that is: W₂ of the worst pair of groups, or squared: G.",
+        "Unit of the review level; squared compares G, the others the worst pair of groups.",
         default="points",
     )
     silos: tuple[str, ...] = option("--silo NAME", "A silo of the roster.")

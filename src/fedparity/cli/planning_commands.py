@@ -158,7 +158,7 @@ class PrivacyOptions:
     silos: int = option("--silos", "Number of silos.", min=1, default=5)
     groups: int = option("--groups", "Number of groups.", min=2, default=2)
     bins: int | None = option(
-        "--bins", "Bins.  [default: by the rule]", type=click.IntRange(2, 4096)
+        "--bins", "Number of bins.  [default: chosen by a rule]", type=click.IntRange(2, 4096)
     )
     mode: Literal["dp", "secure+dp"] = option(
         "--mode", "Noise in each silo, or inside a secure sum.", default="dp"
@@ -173,7 +173,9 @@ class PrivacyOptions:
     )
     shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
     score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
-    confidence: float = option("--confidence", "Of the intervals.", type=PROBABILITY, default=0.95)
+    confidence: float = option(
+        "--confidence", "Confidence level of the intervals.", type=PROBABILITY, default=0.95
+    )
     replicates: int = option(
         "--replicates",
         "Simulated audits of each epsilon.",

@@ -43,18 +43,22 @@ class MeasurementOptions:
         type=click.Choice(get_args(Estimator)),
     )
     order: Literal[1, 2] | None = option(
-        "--order", "The p of W_p.  [default: 2]", type=click.IntRange(1, 2)
+        "--order",
+        "Order of the distances; 2: squared differences, 1: absolute ones.  [default: 2]",
+        type=click.IntRange(1, 2),
     )
     review_level: float | None = option(
-        "--review-level", "What the verdict compares with.", type=POSITIVE
+        "--review-level", "Disparity above which you want a review.", type=POSITIVE
     )
     review_unit: ReviewUnit | None = option(
         "--review-unit",
-        "What it speaks of.  [default: points]",
+        "Unit of the review level.  [default: points]",
         type=click.Choice(get_args(ReviewUnit)),
     )
     score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
-    score_step: float | None = option("--step", "Scores lie on it.", type=POSITIVE)
+    score_step: float | None = option(
+        "--step", "Step of the public grid of scores.", type=POSITIVE
+    )
     favorable: Favorable | None = option(
         "--favorable",
         "Good side of a threshold.  [default: above]",

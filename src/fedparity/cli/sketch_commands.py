@@ -54,15 +54,15 @@ class SketchOptions:
     )
     threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     kernel: Literal["auto", "numpy", "numba"] = option(
-        "--kernel", "Of no effect on the result.", default="auto"
+        "--kernel", "Implementation to use; the result is the same.", default="auto"
     )
     output: str | None = option("-o, --output FILE", "File to write.  [default: NAME.sketch.json]")
     dry_run: bool = option("--dry-run", "Show what would leave; write nothing.")
-    as_json: bool = option("--json", "Print JSON; with --dry-run, the very bytes.")
+    as_json: bool = option("--json", "Print JSON; with --dry-run, the exact file.")
     signing: SigningOptions = nested(SigningOptions)
     release: ReleaseOptions = nested(ReleaseOptions)
     force: bool = option("--force", "Replace an existing output file.")
-    verbose: bool = option("--verbose", "Say how it was computed.")
+    verbose: bool = option("--verbose", "Print how the message was computed.")
 
 
 @click.command

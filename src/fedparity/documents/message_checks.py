@@ -236,7 +236,7 @@ def _check_differences(plan: Plan, silo: str, cell: SketchedCell) -> None:
     if len(counts) > 1 and least > 1 and _below(min(counts) * each, least):
         raise MessageError(
             f"silo {silo!r} sent counts of fewer than {least} records for group {cell.group!r}, which "
-            "must be merged with their neighbours.",
+            "must be merged with their neighbors.",
             fix=RESEND,
         )
     for number, after in pairwise(cell.counts or ()):

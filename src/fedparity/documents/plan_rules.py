@@ -81,7 +81,7 @@ def _step_error(bounds: tuple[float, float], step: float) -> PlanError | None:
     if steps is None:
         return PlanError(
             f"score_step = {step} does not divide the score range {list(bounds)} into whole steps.",
-            fix="set score_step to the distance of neighbouring scores, such as 1 or 0.01, or "
+            fix="set score_step to the distance of neighboring scores, such as 1 or 0.01, or "
             "correct score_range: scores lie on its lower end plus whole steps.",
         )
     if steps >= MOST_POINTS:

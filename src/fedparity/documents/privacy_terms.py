@@ -368,7 +368,7 @@ def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[Problem]:
     if inside and (np.diff(cuts) > 0).all() and not np.isin(terms.edges, points).any():
         return []
     problem = "the edges must lie between scores that there can be, no two in the same gap."
-    fix = "move each edge halfway between two neighbouring scores, or leave edges out."
+    fix = "move each edge halfway between two neighboring scores, or leave edges out."
     return [Problem(("privacy", "edges"), PlanError(problem, fix=fix))]
 
 

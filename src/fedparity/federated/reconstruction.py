@@ -1,7 +1,7 @@
 r"""A continuous law for every cell of bin means: what lies between the numbers that were sent.
 
 Inside bin l the quantile function runs from a left end over its middle to a right end, linearly
-in both halves. Two neighbouring bins meet halfway between their means; the middle is where the
+in both halves. Two neighboring bins meet halfway between their means; the middle is where the
 mean of the bin is the value sent. With :math:`a` and :math:`b` the distances of the ends from
 the mean, the middle lies at :math:`m + (a - b)/2` and the variance inside the bin is
 :math:`(a^2 + b^2)/6`. A bin that is cut too unevenly for two straight lines (:math:`b > 3a`) ends
@@ -390,7 +390,7 @@ def _spread_ties(values: FloatArray, layout: CellLayout, value_error: float) -> 
 
 # Records of merged counts, spread over the scores at which they may be.
 #
-# Where small counts are merged with their neighbours, a message tells how many records lie between two
+# Where small counts are merged with their neighbors, a message tells how many records lie between two
 # scores, not where. Cells merge at different places, so together they tell more: the law of all records
 # that makes the counts of all cells most likely, found by repeating
 #

@@ -16,7 +16,7 @@ __all__ = ["mixture"]
 def mixture(laws: Mapping[Group, Law], weights: Weights) -> Law:
     r"""Return the law whose cdf is the weighted mean of the cdfs of ``laws``.
 
-    It is the barycentre for the Cramér distance (paper, `eq:cramer-barycenter`),
+    It is the barycenter for the Cramér distance (paper, `eq:cramer-barycenter`),
 
     .. math:: F_{\nu^\times}(x) = \sum_s \alpha_s F_s(x).
 

@@ -17,7 +17,7 @@ class Weights(Mapping[Group, float]):
     r"""Shares :math:`\alpha_s` of the groups (paper, `sec:setting:notation`).
 
     Valid once built: finite, non-negative, with sum one. Any positive multiple of the shares
-    is accepted and normalised; counts are divided only once, so that
+    is accepted and normalized; counts are divided only once, so that
     ``Weights({"a": 1, "b": 2})["a"]`` is the float nearest to one third.
 
     Parameters
@@ -47,8 +47,8 @@ class Weights(Mapping[Group, float]):
             raise MassError.all_zero("shares")
         if not total < np.inf:
             raise MassError.too_large("shares")
-        normalised: list[float] = (numbers / total).tolist()
-        self._shares: dict[Group, float] = dict(zip(shares, normalised, strict=True))
+        normalized: list[float] = (numbers / total).tolist()
+        self._shares: dict[Group, float] = dict(zip(shares, normalized, strict=True))
 
     @classmethod
     def from_counts(cls, counts: Mapping[Group, int]) -> Weights:

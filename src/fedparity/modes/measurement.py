@@ -59,7 +59,7 @@ def measure_records(
     """Return the sketch of every group: exact, unless the records can be read only once.
 
     A source that can rank scores itself does so: its records then stay where they are.
-    Of records that can be read only once, those beyond the first chunk are summarised, and the
+    Of records that can be read only once, those beyond the first chunk are summarized, and the
     rank error says by how much the result may be off. Counts need one pass, and are always exact.
     """
     options = options or ComputeOptions()

@@ -56,7 +56,7 @@ class SiloMessage(Protocol):
     @property
     def silo(self) -> str:
         """Who sent it."""
-        ...  # pragma: no cover
+        ...
 
 
 Member = TypeVar("Member")
@@ -120,11 +120,11 @@ class Exchange(Protocol[Member]):
         ``members`` are all if absent; ``needed`` is the quorum if absent. ``messages`` are those of other
         silos that the step needs. ``read`` decodes and checks a message.
         """
-        ...  # pragma: no cover
+        ...
 
     def publish(self, step: str, message: Any) -> None:  # noqa: ANN401 -- any document
         """Keep a message of the auditor's own among those of the silos."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,47 +224,47 @@ class Mode(Protocol):
     @property
     def plan(self) -> Plan:
         """The plan."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def name(self) -> str:
         """As policies and ledgers call it: ``none``, ``dp``, ``secure`` or ``secure+dp``."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def in_rounds(self) -> bool:
         """Whether silos exchange several messages; each sends one sketch otherwise."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def protected(self) -> bool:
         """Whether nothing exact may be learned of a silo's table, not even why it does not answer."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def levels(self) -> int:
         """How many levels, or bins, a result states."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def most_values(self) -> int:
         """How many values a cell has unless the rules cut it."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def fewest_silos(self) -> int:
         """Without how many silos there can be no result."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def cost(self) -> Cost:
         """What a release costs in privacy loss."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def view(self) -> list[float | None]:
         """What the ledger compares of two plans: at which scores they see the records."""
-        ...  # pragma: no cover
+        ...
 
     def check(self, silo: str, *, weighted: bool) -> None:
         """Raise if a silo may not answer the plan with one message of its own.
@@ -276,23 +276,23 @@ class Mode(Protocol):
         PrivacyError
             If the mode has no such messages, or the records have weights that it cannot protect.
         """
-        ...  # pragma: no cover
+        ...
 
     def release(
         self, records: Records, silo: str, options: ComputeOptions | None = None
     ) -> Release:
         """Return what a silo with these records would send; noise is drawn here, if any is."""
-        ...  # pragma: no cover
+        ...
 
     def preview(
         self, records: Records, silo: str, options: ComputeOptions | None = None
     ) -> object:
         """Read the records as :meth:`release` does, and return what may be shown beforehand."""
-        ...  # pragma: no cover
+        ...
 
     def stream(self, *, weighted: bool, resolution: int) -> Any:  # noqa: ANN401 -- each has its own
         """Return what gathers records that come once, batch by batch; it can be pickled and merged."""
-        ...  # pragma: no cover
+        ...
 
     def finish(
         self,
@@ -303,11 +303,11 @@ class Mode(Protocol):
         weighted: bool,
     ) -> Release:
         """Return what a silo whose records a stream has gathered would send."""
-        ...  # pragma: no cover
+        ...
 
     def collect(self, exchange: Exchange[Any]) -> list[Any]:
         """Ask the silos for their messages, and return all of them."""
-        ...  # pragma: no cover
+        ...
 
     def measure(self, messages: Iterable[Any | Path], options: AuditOptions) -> Measured:
         """Read and check the messages of the silos, and measure what they tell.
@@ -319,15 +319,15 @@ class Mode(Protocol):
         GroupError
             If fewer than two groups can be compared.
         """
-        ...  # pragma: no cover
+        ...
 
     def describe(self) -> Description:
         """Return what the plan means, in sentences."""
-        ...  # pragma: no cover
+        ...
 
     def guarantee(self) -> dict[str, Any]:
         """Return the terms of the plan as a result states them, with what they do not protect."""
-        ...  # pragma: no cover
+        ...
 
 
 def mode_of(plan: Plan) -> Mode:

@@ -416,7 +416,7 @@ def _held_back(plan: Plan) -> list[str]:
         sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
     if plan.sketch == "counts" and run_minimum(rules) > 1:
         sentences.append(
-            f"counts of fewer than {counted(run_minimum(rules), 'record')}: neighbouring scores are "
+            f"counts of fewer than {counted(run_minimum(rules), 'record')}: neighboring scores are "
             "counted together;"
         )
     elif rules.records_per_level and plan.sketch != "counts":

@@ -1,4 +1,4 @@
-"""Counts of neighbours merged until none is small: at the points of a score, or between thresholds."""
+"""Counts of neighbors merged until none is small: at the points of a score, or between thresholds."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def merge_counts(
     weights: npt.ArrayLike | None = None,
     effective: float | None = None,
 ) -> MergedCounts:
-    """Return the counts of a cell at the points of its score, small ones merged with neighbours.
+    """Return the counts of a cell at the points of its score, small ones merged with neighbors.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def counted_sizes(
 
 
 class Runs(NamedTuple):
-    """Runs of neighbouring places that are counted together."""
+    """Runs of neighboring places that are counted together."""
 
     ends: npt.NDArray[np.int64]
     """The last place of each."""
@@ -142,7 +142,7 @@ class Runs(NamedTuple):
 
 
 def merged_runs(sizes: npt.ArrayLike, minimum: int, *, cuts: Sequence[int] = ()) -> Runs:
-    r"""Return runs of neighbouring places whose counts may be sent.
+    r"""Return runs of neighboring places whose counts may be sent.
 
     From the lowest place upwards, a run ends as soon as it holds the minimum m. What is left over
     at the top holds less. If the last run would hold less than :math:`2m - 1` with it, it is part
@@ -235,7 +235,7 @@ def counts_above(
     Parameters
     ----------
     records : array of whole numbers, one more than there are thresholds
-        Records below the lowest threshold, between neighbours, and from the highest upwards; a
+        Records below the lowest threshold, between neighbors, and from the highest upwards; a
         score equal to a threshold is above it.
     weights : array of numbers, optional
         Their weight, which is then what is sent.

@@ -2,7 +2,7 @@
 
 Precondition: the grid comes from the plan, never from data. Postcondition: adding or removing one
 record changes one count, of one group, by one; so the L1 distance between the counts of
-neighbouring tables is 1, over all groups together.
+neighboring tables is 1, over all groups together.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Discrete Laplace noise on counts, by OpenDP.
 
-**Proof.** Precondition: neighbouring tables differ in one record, and so in one count by one
+**Proof.** Precondition: neighboring tables differ in one record, and so in one count by one
 (:mod:`fedparity.privacy.histograms`): their vectors of counts have L1 distance 1. OpenDP's Laplace
 measurement on vectors of 64-bit integers, with the L1 metric, draws each of its numbers from
 :math:`P(z) \propto e^{-|z|/s}` with exact integer arithmetic, and its privacy map says

@@ -176,7 +176,7 @@ def largest_mean_square(
 ) -> float:
     r"""Return the largest mean square that can be sent with these bin means.
 
-    Bins follow each other, so the records of bin l lie between the means of its neighbours, or the
+    Bins follow each other, so the records of bin l lie between the means of its neighbors, or the
     ends of the range; with mean :math:`m_l` their mean square is at most :math:`(m_l - m_{l-1})
     (m_{l+1} - m_l)` (Bhatia and Davis). Each mean may have been moved by half a step of rounding. It
     is never above a quarter of the squared range; where bins may overlap, since their ranks are not

@@ -64,21 +64,21 @@ class Leaving(Protocol):
     @property
     def content_digest(self) -> str:
         """Of what it says, whoever signed it with which version."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def digest(self) -> str:
         """Of the message as it is."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def replaces(self) -> str | None:
         """The message that was voided for it."""
-        ...  # pragma: no cover
+        ...
 
     def to_bytes(self) -> bytes:
         """Return what is sent."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -198,7 +198,7 @@ class Sketcher:
     A cursor, a queue, a stream: give every batch to :meth:`update` and ask for the message with
     :meth:`finish`. Records are gathered into chunks of four million; up to one chunk the sketch is
     exact, and so are counts at the points of a score. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
-    function of at most :math:`1/(2m)` for each time that records were summarised; the error is in
+    function of at most :math:`1/(2m)` for each time that records were summarized; the error is in
     the message and widens the auditor's bounds.
 
     Sketchers can be pickled and merged, so that several workers can each take a part.

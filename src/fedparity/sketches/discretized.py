@@ -1,4 +1,4 @@
-"""What k numbers per group say of the disparity: three discretised functionals."""
+"""What k numbers per group say of the disparity: three discretized functionals."""
 
 from __future__ import annotations
 

@@ -76,32 +76,32 @@ class Records(Protocol):
     @property
     def groups(self) -> tuple[Group, ...]:
         """The labels that codes stand for."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def weighted(self) -> bool:
         """Whether the records have weights."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def rescannable(self) -> bool:
         """Whether :meth:`batches` may be called again, and gives the same records."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def rows(self) -> int | None:
         """An upper bound of the number of records, if it is known before they are read."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def resident(self) -> bool:
         """Whether the scores are in memory already, and stay as they are."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def worth_caching(self) -> bool:
         """Whether what a scan gives should be kept for the next one."""
-        ...  # pragma: no cover
+        ...
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once.
@@ -109,11 +109,11 @@ class Records(Protocol):
         Advancing the iterator and running a task may happen in different threads; the iterator
         is advanced by one thread at a time.
         """
-        ...  # pragma: no cover
+        ...
 
     def accept(self, faults: Faults) -> int:
         """Return how many rows were dropped as allowed, or raise if one may not be."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(frozen=True, eq=False)

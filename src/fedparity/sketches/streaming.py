@@ -57,7 +57,7 @@ class StreamSketch:
 
     Records are gathered into chunks; a full chunk becomes one exact summary of ``resolution``
     values per group, and summaries are merged as an auditor merges silos. The error of the
-    distribution function is at most :math:`1/(2m)` for each time that records were summarised,
+    distribution function is at most :math:`1/(2m)` for each time that records were summarized,
     and is carried along. Records that fill no chunk are sketched exactly. Counts at the points of a
     grid and at thresholds, and the sums of squares, need no ranks: they are always exact.
 
@@ -72,7 +72,7 @@ class StreamSketch:
     resolution : int
         The m of a summary.
     chunk : int
-        Records that are summarised at once.
+        Records that are summarized at once.
     """
 
     groups: Sequence[Group]
@@ -105,7 +105,7 @@ class StreamSketch:
             self.faults.add(batch.faults)
         if self.waiting.size + batch.scores.size < self.chunk:
             self.waiting.add(batch)
-        else:  # summarised before this returns, so that it needs no copy
+        else:  # summarized before this returns, so that it needs no copy
             self._summarise(Batch(batch.scores, batch.codes, batch.weights))
 
     def merge(self, other: StreamSketch) -> None:

@@ -55,7 +55,7 @@ class Column(Protocol):
 
     def rows(self, start: int, stop: int) -> Column:
         """Return the column from row ``start`` to before row ``stop``, without a copy."""
-        ...  # pragma: no cover
+        ...
 
     def numbers(self, name: str) -> Numbers:
         """Return its numbers, without a copy where they are float64.
@@ -66,12 +66,12 @@ class Column(Protocol):
             If they are not numbers; text that looks like numbers is refused too. ``name``
             says which column it is.
         """
-        ...  # pragma: no cover
+        ...
 
     @property
     def coded(self) -> bool:
         """Whether its labels are numbers already, so that to read them again costs little."""
-        ...  # pragma: no cover
+        ...
 
     def labels(self, name: str) -> Labels:
         """Return its labels.
@@ -81,11 +81,11 @@ class Column(Protocol):
         LabelError
             If its entries cannot be labels.
         """
-        ...  # pragma: no cover
+        ...
 
     def series(self, name: str) -> pl.Series:
         """Return it as a polars series, for a filter."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)

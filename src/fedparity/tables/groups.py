@@ -41,20 +41,20 @@ class Scheme(Protocol):
     @property
     def groups(self) -> tuple[Group, ...]:
         """The labels that codes stand for."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def dtype(self) -> type[np.unsignedinteger[Any]]:
         """The type of the codes."""
-        ...  # pragma: no cover
+        ...
 
     def known(self, key: Key) -> int:
         """Return the code of a key, or -1 if it has none yet."""
-        ...  # pragma: no cover
+        ...
 
     def admit(self, key: Key, count: int, faults: Faults) -> int:
         """Return a code for a key that ``count`` records have, or count them as faults: -1."""
-        ...  # pragma: no cover
+        ...
 
 
 def encode(

@@ -216,18 +216,18 @@ class RanksTable(AskedPlace, Protocol):
 
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
         """Return the counts, or None if there are too many combinations of labels."""
-        ...  # pragma: no cover
+        ...
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
         """Return the scores of the records that are wanted of each group."""
-        ...  # pragma: no cover
+        ...
 
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
         """Return the different scores of each group, given by its keys.
 
         None if a group has more than ``most`` of them.
         """
-        ...  # pragma: no cover
+        ...
 
 
 @runtime_checkable
@@ -236,7 +236,7 @@ class CutsTable(RanksTable, Protocol):
 
     def cuts(self, wanted: Sequence[Wanted]) -> Sequence[Cuts]:
         """Return the records that are wanted of each group, with the sums below them."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(eq=False)

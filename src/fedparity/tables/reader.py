@@ -54,7 +54,7 @@ class RankingTable(Protocol):
 
         For bin means it is a :class:`~fedparity.tables.ranking.CutsTable`.
         """
-        ...  # pragma: no cover
+        ...
 
 
 class _Seen:

@@ -173,21 +173,21 @@ class Table(Protocol):
     @property
     def columns(self) -> Sequence[str]:
         """The names of its columns, in their order."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def rows(self) -> int | None:
         """Its number of rows, where it is known before they are read."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def rescannable(self) -> bool:
         """Whether it can be scanned again, with the same outcome."""
-        ...  # pragma: no cover
+        ...
 
     def require(self, names: Iterable[str]) -> None:
         """Raise a TableError if one of the columns is not there, or there twice."""
-        ...  # pragma: no cover
+        ...
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once; their blocks hold the selected columns.
@@ -195,7 +195,7 @@ class Table(Protocol):
         The iterator is advanced by one thread at a time. The filter is not applied, but rows of
         which it is known, without reading them, that it drops them may be left out.
         """
-        ...  # pragma: no cover
+        ...
 
 
 def require_columns(

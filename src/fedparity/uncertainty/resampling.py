@@ -135,11 +135,11 @@ class Resampler(Protocol):
         self, number: int, random: np.random.Generator, *, details: bool
     ) -> Iterator[Mixtures]:
         """Yield so many redraws, several at a time."""
-        ...  # pragma: no cover
+        ...
 
     def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
         """Yield so many redraws of groups that all have the pooled law."""
-        ...  # pragma: no cover
+        ...
 
 
 def resampler(

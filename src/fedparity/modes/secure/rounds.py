@@ -63,15 +63,15 @@ class StateStore(Protocol):
 
     def create(self, state: RoundState) -> None:
         """Store the state of a new round; raise if there is one."""
-        ...  # pragma: no cover
+        ...
 
     def held(self) -> AbstractContextManager[RoundState]:
         """Give the state to nobody else meanwhile."""
-        ...  # pragma: no cover
+        ...
 
     def replace(self, state: RoundState) -> None:
         """Replace the state, durably; only while it is held."""
-        ...  # pragma: no cover
+        ...
 
 
 class MemoryState:

@@ -39,7 +39,7 @@ def escaped(text: object) -> Markup:
 
 
 _TURNING = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI"}
-"""Classes of characters of Unicode's bidirectional algorithm that reorder their neighbours."""
+"""Classes of characters of Unicode's bidirectional algorithm that reorder their neighbors."""
 
 
 class Isolation:

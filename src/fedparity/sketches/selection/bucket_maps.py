@@ -35,11 +35,11 @@ class BucketMap(Protocol):
     @property
     def width(self) -> int:
         """Number of buckets of one group."""
-        ...  # pragma: no cover
+        ...
 
     def buckets(self, scores: FloatArray) -> IntArray:
         """Return the bucket of each finite score."""
-        ...  # pragma: no cover
+        ...
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _key_map(sample: FloatArray, inner: int) -> KeyMap:
     bits = np.floor(np.log2(np.maximum(share * inner, 1.0))).astype(np.int64)
     widths = np.left_shift(1, bits)
     empty = share == 0
-    # Cells without a sample share one bucket with their empty neighbours.
+    # Cells without a sample share one bucket with their empty neighbors.
     widths[empty] = np.append(True, ~empty[:-1])[empty]
     ends = np.cumsum(widths)
     first = np.where(empty & (widths == 0), ends - 1, ends - widths)

@@ -143,7 +143,7 @@ class Kernel(Protocol):
 
     def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
         """Count the records of a batch by bucket; those that may not be counted, by reason."""
-        ...  # pragma: no cover
+        ...
 
     def gather(
         self,
@@ -154,15 +154,15 @@ class Kernel(Protocol):
         bag: Bag,
     ) -> None:
         """Keep the records of a batch, or add them to sums, as the rules say."""
-        ...  # pragma: no cover
+        ...
 
     def add_up(self, batch: Batch, moments: Moments) -> None:
         """Add the records of a batch, all of which count, to exact sums."""
-        ...  # pragma: no cover
+        ...
 
     def sort(self, scores: FloatArray) -> None:
         """Put finite scores in increasing order, where they are."""
-        ...  # pragma: no cover
+        ...
 
 
 def choose_kernel(name: str, rows: int | None) -> Kernel:

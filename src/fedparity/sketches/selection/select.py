@@ -299,12 +299,12 @@ class AskedPlace(Protocol):
     @property
     def place(self) -> str:
         """Where the scores are ranked, in one word."""
-        ...  # pragma: no cover
+        ...
 
     @property
     def questions(self) -> int:
         """The number of queries so far."""
-        ...  # pragma: no cover
+        ...
 
 
 class RankedRecords(AskedPlace, Protocol):
@@ -318,7 +318,7 @@ class RankedRecords(AskedPlace, Protocol):
         FedparityError
             If a record may not be counted, or its score is outside the range: as the kernels do.
         """
-        ...  # pragma: no cover
+        ...
 
     def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
         """Return the sketches, with the given number of levels each: the bits are those of the kernels.
@@ -330,7 +330,7 @@ class RankedRecords(AskedPlace, Protocol):
         ScoreError
             If a score is not a point of the grid, where they are counted.
         """
-        ...  # pragma: no cover
+        ...
 
 
 @runtime_checkable
@@ -339,4 +339,4 @@ class MayRank(Protocol):
 
     def ranked(self, asked: Asked) -> RankedRecords | None:
         """Return the same records, ranked where they are; None if they have to be read."""
-        ...  # pragma: no cover
+        ...

@@ -39,7 +39,7 @@ class PostgresqlRanks:
     """The scores of a relation, ranked by ``percentile_disc``.
 
     It takes the rank to be ⌈fraction · n⌉ in floats, one too high where n·u is whole and rounds
-    up. So the fraction for rank r is (r − ½)/n: half a record away from either neighbour. For bin
+    up. So the fraction for rank r is (r − ½)/n: half a record away from either neighbor. For bin
     means, scores are added up in pieces, which are whole numbers.
     """
 

@@ -162,30 +162,30 @@ class Session(Protocol):
 
     def snapshot(self, relation: Relation) -> bool:
         """Return whether every statement sees the same rows of this relation."""
-        ...  # pragma: no cover
+        ...
 
     def columns(self, relation: Relation) -> ColumnTypes:
         """Return the columns of a relation; the types are the database's own words."""
-        ...  # pragma: no cover
+        ...
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """Return all rows of a small answer."""
-        ...  # pragma: no cover
+        ...
 
     def stream(self, sql: str, names: Sequence[str]) -> Generator[BlockTask, None, None]:
         """Yield tasks that read a large answer, of which few rows are in memory at a time.
 
         To close the generator closes the cursor; no other statement may run before.
         """
-        ...  # pragma: no cover
+        ...
 
     def restart(self) -> None:
         """Begin a new transaction, where a failure has ended the old one."""
-        ...  # pragma: no cover
+        ...
 
     def close(self) -> None:
         """End the transaction and the connection."""
-        ...  # pragma: no cover
+        ...
 
 
 def row_blocks(
