@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import Method, mixture_table, observed_weights
 from fedparity.functionals.curves import counterfactuals, shapley
 from fedparity.functionals.disparity import spread
@@ -41,6 +41,7 @@ class Attribution:
     """Silos that lack a group: their pooled law stands in for it in the first counterfactual."""
 
 
+@takes_federation
 def attribute(federation: Federation, method: Method | None = None) -> Attribution:
     r"""Split the global disparity into a selection and a within-silo part.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fedparity.federated.estimate import center_values, centers
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import (
     Method,
     grid_levels,
@@ -83,6 +83,7 @@ class TriangleTerms:
         return self.v_bar + self.v_mix
 
 
+@takes_federation
 def decompose(
     federation: Federation, method: Method | None = None
 ) -> Decomposition | TriangleTerms:

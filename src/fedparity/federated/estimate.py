@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import (
     Method,
     grid_levels,
@@ -58,6 +58,7 @@ class Estimate:
     levels: int
 
 
+@takes_federation
 def estimate(federation: Federation, method: Method | None = None) -> Estimate:
     r"""Return :math:`\hat G_{k,p}` and :math:`\hat H^\times_{k,p}` of a federation.
 
@@ -106,6 +107,7 @@ class Pair:
     """Mean of the first group minus mean of the second."""
 
 
+@takes_federation
 def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, ...]:
     """Return the distances between every two groups, in their order."""
     method = method or Method()
@@ -122,6 +124,7 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
     )
 
 
+@takes_federation
 def centers(federation: Federation, *, order: int = 2) -> dict[Group, Law]:
     r"""Return the transport center :math:`\nu_s^*` of each group across silos.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from fedparity.laws.weights import Weights
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import DEFAULT_LEVELS, Kind, default_kind
 
-__all__ = ["Federation"]
+__all__ = ["Federation", "takes_federation"]
 
 _ATOMS = 256
 """Bins into which the continuous law of a cell is cut, at least."""
@@ -406,3 +406,28 @@ def _checked_groups(
                 fix="add the group to the list, or map the silo's label to one of it.",
             )
     return tuple(groups)
+
+
+_Options = ParamSpec("_Options")
+_Found = TypeVar("_Found")
+
+
+def takes_federation(
+    function: Callable[Concatenate[Federation, _Options], _Found],
+) -> Callable[Concatenate[Federation, _Options], _Found]:
+    """Let a public function say what it takes when it gets a table, a message or a result."""
+
+    @wraps(function)
+    def checked(
+        federation: Federation, *args: _Options.args, **options: _Options.kwargs
+    ) -> _Found:
+        if not isinstance(federation, Federation):
+            raise FederationError(
+                f"{function.__name__} takes a Federation, and got an object of type "
+                f"{type(federation).__name__}.",
+                fix="build one with Federation.from_scores(scores, groups=…, silos=…), or take that of "
+                "a result, result.sketches().",
+            )
+        return function(federation, *args, **options)
+
+    return checked  # type: ignore[return-value]  # it may be given by its name, too

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import (
     Method,
     grid_levels,
@@ -46,6 +46,7 @@ class SiloInfluence:
     """The disparity of all minus that of the others: positive if the silo adds to it."""
 
 
+@takes_federation
 def influences(federation: Federation, method: Method | None = None) -> tuple[SiloInfluence, ...]:
     r"""Return what :math:`G_p` becomes without each silo.
 

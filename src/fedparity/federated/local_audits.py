@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedparity.federated.estimate import all_step_ends, cell_quantiles
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import Method, grid_levels, grid_widths, read_cells
 from fedparity.functionals.curves import around_mean, disparities, pair_powers
 from fedparity.laws.arrays import FloatArray, IntArray
@@ -39,6 +39,7 @@ class LocalAudit:
     """What is missing, or the empty string."""
 
 
+@takes_federation
 def local_audits(federation: Federation, method: Method | None = None) -> tuple[LocalAudit, ...]:
     """Return, for each silo, the measures restricted to its own cells.
 

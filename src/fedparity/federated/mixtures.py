@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.pool import unit_masses
 from fedparity.functionals.order import Order, check_order
 from fedparity.laws.arrays import FloatArray
@@ -83,6 +83,7 @@ def read_cells(federation: Federation, method: Method) -> Federation:
     return federation.reconstructed if method.estimator == "exact" else federation
 
 
+@takes_federation
 def mixtures(federation: Federation, *, reconstruct: bool = True) -> dict[Group, Law]:
     r"""Return the mixture :math:`\nu_s^\times` of each group across silos.
 

@@ -18,7 +18,7 @@ import numpy as np
 from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result_parts import ThresholdReport
 from fedparity.errors import OptionError
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
@@ -131,6 +131,7 @@ def _by_group(federation: Federation, per_cell: FloatArray) -> FloatArray:
     return sums
 
 
+@takes_federation
 def at_threshold(
     federation: Federation,
     threshold: float,

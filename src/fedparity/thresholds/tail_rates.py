@@ -10,7 +10,7 @@ import numpy as np
 from fedparity.documents.result_parts import TailReport
 from fedparity.errors import OptionError
 from fedparity.errors.base import listed
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import mixtures
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bracket
@@ -41,6 +41,7 @@ __all__ = [
 _ROUNDING = 1e-12
 
 
+@takes_federation
 def scoring_rates(
     federation: Federation,
     *,
@@ -68,6 +69,7 @@ def scoring_rates(
     )
 
 
+@takes_federation
 def tail_rates(
     federation: Federation,
     level: float,
@@ -167,6 +169,7 @@ def _tightened(
     return tight
 
 
+@takes_federation
 def ks_distance(
     federation: Federation,
     first: Group,

@@ -17,7 +17,7 @@ from fedparity.documents.result_parts import Verdict, verdict
 from fedparity.errors import GroupError
 from fedparity.federated.attribution import Attribution
 from fedparity.federated.estimate import Pair, estimate
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.arrays import FloatArray
@@ -250,6 +250,7 @@ class Assessment:
     warnings: tuple[AuditWarning, ...]
 
 
+@takes_federation
 def assess(
     federation: Federation,
     method: Method | None = None,

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.functionals.curves import center
 from fedparity.functionals.order import check_order, power
 from fedparity.laws.arrays import IntArray
@@ -35,6 +35,7 @@ _PULLS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """How far targets are pulled to the middle of the range where much is unseen; the best is kept."""
 
 
+@takes_federation
 def certify(
     federation: Federation,
     *,

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from fedparity.federated.federation import Federation
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
 from fedparity.functionals.cramer import cdf_table
 from fedparity.functionals.curves import around_mean, from_center, heterogeneities
@@ -132,6 +132,7 @@ class Magnitudes:
         return "spread" if self.location_share.value < 0.5 else "level"
 
 
+@takes_federation
 def magnitudes(
     federation: Federation,
     method: Method | None = None,
