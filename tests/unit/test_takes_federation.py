@@ -45,3 +45,24 @@ def test_a_wrong_object_is_named_with_what_to_do(name, others):
 
         assert type(other).__name__ in str(caught.value)
         assert "from_scores" in str(caught.value)
+
+
+def test_messages_make_the_federation_that_an_audit_measures():
+    plan = fp.Plan(title="t", groups=("b", "a", "c"), score_range=(0, 1), levels=2)
+    table = TABLE | {"g": ["a", "b", "a", "b"] * 9 + ["c"] * 4}
+    message = fp.sketch(table, plan=plan, silo="x", score="z", group="g", ledger=False)
+
+    federation = fp.Federation.from_messages(plan, [message])
+
+    assert federation.groups == ("b", "a")  # c has too few records to be released
+    found = fp.audit(plan, [message], redraws=20)
+    assert fp.theory.estimate(federation).disparity == found.disparity.value
+
+
+def test_a_table_without_silos_is_one_silo():
+    options = {"score": "z", "group": "g", "redraws": 20}
+
+    result = fp.simulate(TABLE, **options)
+
+    assert result.silos_received == ("all",)
+    assert result.disparity.value == fp.simulate(TABLE, silo="s", **options).disparity.value

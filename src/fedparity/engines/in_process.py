@@ -103,7 +103,7 @@ class Settings:
 def simulate(
     data: object,
     *,
-    silo: str,
+    silo: str | None = None,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
     weight: str | None = None,
@@ -144,8 +144,8 @@ def simulate(
     ----------
     data : path, frame, dict of arrays, or iterator of these
         Whatever :func:`fedparity.sketch` reads; all records are held in memory.
-    silo : str
-        The column that names the silo of each row.
+    silo : str, optional
+        The column that names the silo of each row; without one, all rows are of one silo.
     score, group, weight, where, mapping, missing, other
         As in :func:`fedparity.sketch`; ``mapping`` does not touch the names of silos.
     plan : Plan, optional

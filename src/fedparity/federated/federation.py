@@ -10,6 +10,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from fedparity.documents.fields import typed_label
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.plan import Plan
 from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.errors.base import listed
 from fedparity.federated.pool import Pool
@@ -32,7 +35,7 @@ _MOST_ATOMS = 500_000_000
 class Federation:
     r"""The sketches of d silos and two groups or more: all an auditor ever sees.
 
-    Build it with :meth:`from_cells` or :meth:`from_scores`. Silos are kept in the canonical
+    Build it with :meth:`from_scores`, :meth:`from_messages` or :meth:`from_cells`. Silos are kept in the canonical
     order of their labels, so that results do not depend on the order in which they came. A
     silo may lack a group, and cells may have different numbers of levels.
 
@@ -68,6 +71,27 @@ class Federation:
     """By threshold, the records of each cell at or above it; NaN where they were not counted."""
     score_range: tuple[float, float] | None = None
     """Public bounds of the scores, where they are known."""
+
+    @classmethod
+    def from_messages(cls, plan: Plan, messages: Iterable[SiloSketch]) -> Federation:
+        """Return the federation of the cells that silos released, of the groups released.
+
+        Messages are taken as they are; :func:`fedparity.documents.check_messages` compares them with
+        the plan, as :func:`fedparity.audit` does.
+
+        Raises
+        ------
+        FederationError
+            If no cell was released.
+        GroupError
+            If fewer than two groups were.
+        """
+        cells: dict[tuple[Silo, Group], Cell] = {}
+        for message in messages:
+            cells |= message.released(plan)
+        released = {typed_label(group) for _, group in cells}
+        groups = [group for group in plan.groups if typed_label(group) in released]
+        return cls.from_cells(cells, groups=groups, score_range=plan.score_range)
 
     @classmethod
     def from_cells(

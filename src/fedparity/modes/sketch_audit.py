@@ -27,7 +27,6 @@ from fedparity.modes.mode import (
 )
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.privacy.disclosure import smallest_cell
-from fedparity.sketches.cell import Cell
 from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
 
 __all__ = [
@@ -48,12 +47,7 @@ def measure_sketches(
     sketches = read_messages(plan, messages, options.progress)
     missing = find_missing(plan, sketches)
     unreleased = unreleased_groups(plan, sketches, missing)
-    cells: dict[tuple[str, Group], Cell] = {}
-    for message in sketches:
-        cells |= message.released(plan)
-    federation = Federation.from_cells(
-        cells, groups=measured_groups(plan, unreleased), score_range=plan.score_range
-    )
+    federation = Federation.from_messages(plan, sketches)
     method = Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim)
     measures = Measures(federation, method)
     return Measured(
