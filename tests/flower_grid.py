@@ -1,4 +1,4 @@
-"""Flower's own apps in one process: a grid without sockets, whose messages are serialised."""
+"""Flower's own apps in one process: a grid without sockets, whose messages are serialized."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def weighted_laws(
     min_groups: int = 2,
     max_groups: int = 4,
 ) -> tuple[dict[Any, Law], Weights]:
-    """Draw two to four labelled laws and their shares."""
+    """Draw two to four labeled laws and their shares."""
     groups = draw(labels(min_groups, max_groups))
     each = laws(max_size=8) if each is None else each
     return {group: draw(each) for group in groups}, draw(weights(groups))

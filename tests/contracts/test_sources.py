@@ -86,8 +86,8 @@ def test_a_filter_may_use_the_score_and_the_group(make, gaps, tmp_path):
 def test_missing_scores_are_dropped_and_counted(make, gaps, tmp_path):
     reading = read(make(gaps, tmp_path), missing="drop", mapping={"": "none"})
 
-    labelled = plain(gaps, label=lambda row: row["race"] or "none")
-    assert reading.records == labelled
+    labeled = plain(gaps, label=lambda row: row["race"] or "none")
+    assert reading.records == labeled
     assert reading.dropped == sum(row["z"] is None for row in gaps)
 
 

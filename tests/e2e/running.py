@@ -12,7 +12,7 @@ COMMAND = (sys.executable, "-m", "fedparity")
 
 
 def environment(home, **changes):
-    """What a process sees: this checkout, a home of its own, nothing that colours its output."""
+    """What a process sees: this checkout, a home of its own, nothing that colors its output."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH"))))
     home = str(home)

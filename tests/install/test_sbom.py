@@ -1,4 +1,4 @@
-"""The bill of materials names everything that is installed with fedparity, and its licences."""
+"""The bill of materials names everything that is installed with fedparity, and its licenses."""
 
 import importlib.util
 import json

@@ -134,7 +134,7 @@ def cramer_power(mu: Steps, nu: Steps, order: int) -> Fraction:
 
 
 def dispersion(shares: Iterable[Any], order: int) -> Callable[[list[Fraction]], Fraction]:
-    """The p-th power dispersion of several numbers around their centre of the same order."""
+    """The p-th power dispersion of several numbers around their center of the same order."""
     amounts = [Fraction(share) for share in shares]
     parts = [amount / sum(amounts) for amount in amounts]
     return lambda q: around(center(q, parts, order), q, parts, order)
@@ -143,7 +143,7 @@ def dispersion(shares: Iterable[Any], order: int) -> Callable[[list[Fraction]], 
 def disparity(
     laws: Mapping[Any, Steps], shares: Mapping[Any, Any], order: int, trim: float = 0.0
 ) -> Fraction:
-    """U_p: the mean W_p^p to the barycentre, level by level."""
+    """U_p: the mean W_p^p to the barycenter, level by level."""
     low = decimal(trim)
     spread = dispersion([shares[group] for group in laws], order)
     return over_levels(list(laws.values()), spread, low, 1 - low)

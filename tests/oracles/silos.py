@@ -139,7 +139,7 @@ class Terms:
 
 
 def decomposition(silos: Silos, method: Method) -> Terms:
-    """The terms of the disparity around the transport centres of the groups."""
+    """The terms of the disparity around the transport centers of the groups."""
     keys = list(silos.laws)
     own = {s: [i for i, key in enumerate(keys) if key[1] == s] for s in silos.groups}
     weights = {s: [silos.counts[keys[i]] / silos.totals[s] for i in own[s]] for s in own}

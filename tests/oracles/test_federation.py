@@ -145,7 +145,7 @@ def test_the_terms_of_the_decomposition(federation, method):
 
     actual = decompose(federation, method)
 
-    # Centres are means, rounded at the scale of the values; their cumulative masses are sums.
+    # Centers are means, rounded at the scale of the values; their cumulative masses are sums.
     slack = in_power(8 * EPS * reach(federation.values), method.order)
     if method.estimator == "exact":
         slack += 8 * sliver(federation, method.order)

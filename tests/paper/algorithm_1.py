@@ -121,7 +121,7 @@ def _inverse(cdf: Cdf, jumps: Sequence[Fraction], u: Fraction) -> Fraction:
 
 
 def _center(values: Sequence[Fraction], shares: Sequence[Fraction], p: int) -> Fraction:
-    """The mean for p = 2; for p = 1 the lower weighted median, one of the minimisers."""
+    """The mean for p = 2; for p = 1 the lower weighted median, one of the minimizers."""
     pairs = list(zip(values, shares, strict=True))
     if p == 2:
         return sum(share * value for value, share in pairs)

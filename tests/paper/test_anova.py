@@ -113,10 +113,10 @@ def test_thm_anova_remainder_is_bounded_by_the_other_terms(seed, method):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_thm_anova_v_bar_is_the_disparity_of_the_centers_and_an_offset(seed):
-    """V_bar = U_2(ν_0*, ν_1*, ...) + W_2²(ν**, ν^{×*}), ν** the barycentre of the centres.
+    """V_bar = U_2(ν_0*, ν_1*, ...) + W_2²(ν**, ν^{×*}), ν** the barycenter of the centers.
 
-    It is centred at the barycentre of the mixtures, so it exceeds the disparity that remains
-    when every mixture is replaced by its transport centre.
+    It is centered at the barycenter of the mixtures, so it exceeds the disparity that remains
+    when every mixture is replaced by its transport center.
     """
     federation = random_federation(seed)
     weights = federation.weights

@@ -70,7 +70,7 @@ def test_eq_nu_s_times_does_not_commute_with_quantiles():
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eq_nu_s_star_is_nearest_to_the_laws_of_the_silos(seed, order):
-    """No law has a smaller Σ_j π_{j|s} W_p(ν_{j,s}, ν)^p than the transport centre of the group."""
+    """No law has a smaller Σ_j π_{j|s} W_p(ν_{j,s}, ν)^p than the transport center of the group."""
     rng = np.random.default_rng(seed)
     cells = random_cells(rng, silos=3, groups=2)
     for group, center in fp.theory.centers(lossless(cells), order=order).items():

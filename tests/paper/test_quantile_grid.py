@@ -101,7 +101,7 @@ def test_eq_nu_bar_k_sends_the_record_of_rank_ceil_n_u(records):
 def test_prop_discretization_bounds_the_error_of_the_disparity(order, levels):
     """|U_p - Ū_{k,p}| ≤ C_U/k with the constant of the proof, half that of the integrand.
 
-    The quantile functions are L-Lipschitz and within D of their centre, so the integrand is
+    The quantile functions are L-Lipschitz and within D of their center, so the integrand is
     2L-Lipschitz for p = 1 and 2D·2L-Lipschitz for p = 2.
     """
     truth = tilted_disparity(list(TILTS.values()), list(SHARES.values()), order)

@@ -1,4 +1,4 @@
-"""Section 2: two distances, two barycentres, and the two functionals they define."""
+"""Section 2: two distances, two barycenters, and the two functionals they define."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mean_cramer_power_around(laws, weights, center, order):
 @pytest.mark.parametrize("groups", [2, 3, 5])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_def_up_is_the_mean_power_of_the_distances_to_the_barycenter(seed, groups, order):
-    """U_p = Σ α_s W_p(ν_s, ν*)^p with ν* the barycentre."""
+    """U_p = Σ α_s W_p(ν_s, ν*)^p with ν* the barycenter."""
     laws, weights = random_groups(np.random.default_rng(seed), groups)
     center = fp.theory.barycenter(laws, weights, order=order)
 
@@ -150,7 +150,7 @@ def test_rem_two_groups_extends_to_a_sum_over_pairs(seed, groups):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eq_wass_barycenter_order_2_splits_distances_to_any_law(seed):
-    """Σ α_s W_2²(ν_s, ν) = Σ α_s W_2²(ν_s, ν*) + W_2²(ν*, ν): ν* is the only minimiser."""
+    """Σ α_s W_2²(ν_s, ν) = Σ α_s W_2²(ν_s, ν*) + W_2²(ν*, ν): ν* is the only minimizer."""
     rng = np.random.default_rng(seed)
     laws, weights = random_groups(rng, 3)
     center, other = fp.theory.barycenter(laws, weights), random_law(rng)
@@ -165,7 +165,7 @@ def test_eq_wass_barycenter_order_2_splits_distances_to_any_law(seed):
 @pytest.mark.parametrize("groups", [2, 3, 4])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eq_wass_barycenter_order_1_reaches_the_smallest_sum_at_every_level(seed, groups):
-    """For p = 1, U_1 = ∫ min_z Σ α_s |Q_s(u) - z| du; some Q_s(u) is a minimiser."""
+    """For p = 1, U_1 = ∫ min_z Σ α_s |Q_s(u) - z| du; some Q_s(u) is a minimizer."""
     rng = np.random.default_rng(seed)
     records = 6
     quantiles = np.sort(rng.integers(-9, 10, (groups, records)), axis=1)
@@ -182,7 +182,7 @@ def test_eq_wass_barycenter_order_1_reaches_the_smallest_sum_at_every_level(seed
 
 
 def test_eq_wass_barycenter_order_1_is_the_lower_median_where_it_is_not_unique():
-    """With two equal shares every law between the two is a minimiser; the lower one is taken."""
+    """With two equal shares every law between the two is a minimizer; the lower one is taken."""
     laws = {"a": fp.Law([0.0, 1.0], [1, 1]), "b": fp.Law([2.0, 5.0], [1, 1])}
     weights = fp.Weights({"a": 1, "b": 1})
     between = fp.theory.barycenter(laws, weights, order=2)
@@ -206,7 +206,7 @@ def test_eq_wass_barycenter_order_1_finds_the_lower_median_of_equal_shares(group
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eq_cramer_barycenter_order_2_splits_distances_to_any_law(seed):
-    """Σ α_s C_2²(ν_s, ν) = H_2 + C_2²(ν^×, ν): the mixture is the only minimiser for p = 2."""
+    """Σ α_s C_2²(ν_s, ν) = H_2 + C_2²(ν^×, ν): the mixture is the only minimizer for p = 2."""
     rng = np.random.default_rng(seed)
     laws, weights = random_groups(rng, 3)
     mixed, other = fp.theory.mixture(laws, weights), random_law(rng)
@@ -217,7 +217,7 @@ def test_eq_cramer_barycenter_order_2_splits_distances_to_any_law(seed):
 
 
 def test_eq_cramer_barycenter_order_1_is_not_the_mixture():
-    """For p = 1 C_1 = W_1, whose barycentre is a median: nearer to all than the mixture is.
+    """For p = 1 C_1 = W_1, whose barycenter is a median: nearer to all than the mixture is.
 
     So H_1 is not a Fréchet variance; it exceeds U_1, the smallest value of the same sum.
     """

@@ -1,4 +1,4 @@
-"""The barycentre: nearest of all laws, and what that implies."""
+"""The barycenter: nearest of all laws, and what that implies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cost_of(nu, w, law, order):
 
 
 def rounding(nu, *others, order):
-    """What the atoms and cumulative masses of a barycentre, rounded, can do to a cost.
+    """What the atoms and cumulative masses of a barycenter, rounded, can do to a cost.
 
     Its atoms are means of up to four atoms, and its masses are differences of cumulative
     masses, added up again.
@@ -87,7 +87,7 @@ def test_the_barycenter_of_one_law_is_that_law(order, law, first, second):
 
 @given(groups_of_laws)
 def test_a_median_is_one_of_the_values(groups):
-    """For order 1 every atom of the barycentre is an atom of a group, bit for bit."""
+    """For order 1 every atom of the barycenter is an atom of a group, bit for bit."""
     nu, w = groups
     known = {atom for law in nu.values() for atom in law.atoms.tolist()}
 

@@ -377,7 +377,7 @@ def test_a_total_that_is_no_number_is_refused(total):
 
 @pytest.mark.parametrize("unseen", [{"a": -1}, {"a": math.nan}, {"A": 100}])
 def test_unseen_records_that_are_no_numbers_or_of_no_group_are_refused(unseen):
-    """A misspelt group must not pass for a complete audit."""
+    """A misspelled group must not pass for a complete audit."""
     with pytest.raises(fp.errors.OptionError):
         fp.theory.certify(smooth(5, "quantile"), score_range=(0, 1), unseen=unseen)
 

@@ -24,7 +24,7 @@ def slivers(federation, method):
 
 
 def center_rounding(federation, method):
-    """What centres, rounded at the scale of the values, can do to a p-th power."""
+    """What centers, rounded at the scale of the values, can do to a p-th power."""
     return in_power(8 * EPS * reach(federation.values), method.order)
 
 
@@ -94,7 +94,7 @@ def test_the_terms_cannot_see_which_silo_is_which(federation, method, data):
 @half
 @given(one_silo(), methods())
 def test_one_silo_has_no_mixture_discrepancy(federation, method):
-    """V_mix = 0 with one silo, exactly so on a grid: its laws are their own centres."""
+    """V_mix = 0 with one silo, exactly so on a grid: its laws are their own centers."""
     terms = decompose(federation, method)
 
     assert terms.v_mix == pytest.approx(0.0, abs=slivers(federation, method))

@@ -38,7 +38,7 @@ def measured(*args, **kwargs):
 def about(expected, w=None):
     """Equal to twelve digits, or to what comparing cdfs or quantiles of small shares leaves.
 
-    A large group that is near the centre differs from it by the share of the others.
+    A large group that is near the center differs from it by the share of the others.
     """
     rel = 1e-12 if w is None else max(1e-12, 8 * EPS / min(w.values()))
     return [agrees_with(value, rel=rel) for value in expected]
@@ -160,9 +160,9 @@ def test_the_order_of_records_does_not_matter(table, random):
     random.shuffle(rows)
     expected = measured(scores, sensitive_features=groups)
 
-    shuffled, labelled = zip(*rows, strict=True)
+    shuffled, labeled = zip(*rows, strict=True)
 
-    assert measured(shuffled, sensitive_features=labelled) == expected
+    assert measured(shuffled, sensitive_features=labeled) == expected
 
 
 @given(tables(), st.integers(2, 5))
@@ -190,7 +190,7 @@ def test_the_heterogeneity_of_order_one_is_a_mean_distance_to_the_mixture(groups
 @half
 @given(groups_of_laws)
 def test_inequalities_between_the_measures(groups):
-    """U₁² ≤ U₂ (Jensen), H₂ ≤ H₁ (cdfs), and U₁ ≤ H₁ (no law is nearer than the barycentre)."""
+    """U₁² ≤ U₂ (Jensen), H₂ ≤ H₁ (cdfs), and U₁ ≤ H₁ (no law is nearer than the barycenter)."""
     nu, w = groups
     one_ulp_each = 1 + 1e-12
     u_1, u_2, h_1, h_2 = measured(nu, w)

@@ -60,9 +60,9 @@ def numbers(federation, method):
 
 
 def nearly(expected, federation, method):
-    """Equal to ten digits, but for the roundings of centres and of cumulative masses.
+    """Equal to ten digits, but for the roundings of centers and of cumulative masses.
 
-    Centres are means, rounded at the scale of the values. An exact integral may gain or lose
+    Centers are means, rounded at the scale of the values. An exact integral may gain or lose
     slivers of levels where two sums of masses that are equal are rounded differently.
     """
     scale, order = reach(federation.values), method.order

@@ -151,7 +151,7 @@ def check_every_method(federation, trim, answer, expected, *, also=lambda _, __:
     largest = 2 * Fraction(float(abs(federation.values).max()))
     for order, estimator in product((1, 2), ("grid", "exact")):
         method = Method(order=order, estimator=estimator, trim=trim)
-        # Cumulative masses and centres are rounded: to slivers of levels, to ulps of values.
+        # Cumulative masses and centers are rounded: to slivers of levels, to ulps of values.
         scale = float(min(largest**order, SAFE[1]))
         slack = scale * (8 * federation.values.size * EPS if estimator == "exact" else 0.0)
         if answer is terms:
@@ -203,7 +203,7 @@ def test_decompositions(federation, trim):
         return exact_terms.v_mix, exact_terms.v_bar
 
     def ulps(whole, method):
-        """A centre of equal values, rounded, may be an ulp from them: that may be refused."""
+        """A center of equal values, rounded, may be an ulp from them: that may be refused."""
         atoms = [abs(atom) for law in whole.laws.values() for atom in law.atoms]
         return [max(atoms) ** method.order]
 
@@ -382,5 +382,5 @@ def test_masses_whose_sum_does_not_fit(masses):
 
 @given(st.lists(st.sampled_from([1e-300, 1.0, 1e308, 1.7e308]), min_size=2, max_size=3))
 def test_shares_whose_sum_does_not_fit(shares):
-    """Shares are normalised; a sum beyond the largest float is right, or refused."""
+    """Shares are normalized; a sum beyond the largest float is right, or refused."""
     check_ratios(lambda m: list(accumulate(Weights(dict(enumerate(m))).values())), shares)

@@ -55,7 +55,7 @@ def test_a_projection_is_as_near_to_the_truth_as_the_largest_sum_of_noise(truth,
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=60), st.integers(0, 59), st.integers(1, 30))
 def test_removing_a_record_changes_one_count_by_one(scores, position, bins):
-    """L1 distance 1: what the accounting assumes of neighbouring tables."""
+    """L1 distance 1: what the accounting assumes of neighboring tables."""
     grid = Grid.of((0.0, 1.0), bins=bins)
     array = np.array(scores)
     codes = (np.arange(array.size) % 2).astype(np.uint8)

@@ -34,7 +34,7 @@ def test_silos_of_the_baseline_are_uniform(population):
 
 
 def test_random_silos_have_nothing_to_do_with_scores(population):
-    """Over many seeds both correlations are centred at 0 with variance 1/(n - 1)."""
+    """Over many seeds both correlations are centered at 0 with variance 1/(n - 1)."""
     scores, groups = population
     made = [fp.theory.allocate(scores, silos=5, groups=groups, seed=(1, i)) for i in range(100)]
     for each in ("pearson", "spearman"):

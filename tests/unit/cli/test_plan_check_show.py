@@ -64,7 +64,7 @@ def test_a_plan_that_is_not_there_is_bad_input():
         ({"score_step": 0.1}, "in steps of 0.1; at most 24 numbers in all"),
         (
             {"score_step": 0.1, "levels": 11, "disclosure": {"records_per_level": 15}},
-            "counts of fewer than 15 records: neighbouring scores are counted together",
+            "counts of fewer than 15 records: neighboring scores are counted together",
         ),
         ({"score_step": 0.1, "levels": 11}, "how many at each of the 11 scores there can be"),
         ({"sketch": "quantile"}, "up to 10 numbers, the quantiles of its scores"),

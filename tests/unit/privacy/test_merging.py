@@ -1,4 +1,4 @@
-"""Small counts are merged with their neighbours, and nobody can undo it."""
+"""Small counts are merged with their neighbors, and nobody can undo it."""
 
 from collections import defaultdict
 from itertools import combinations, pairwise, product
@@ -20,7 +20,7 @@ DECILES = np.arange(1.0, 11.0)
 
 
 def stretches(first, last):
-    """All stretches of neighbouring places inside a run, but the run itself."""
+    """All stretches of neighboring places inside a run, but the run itself."""
     for start in range(first, last + 1):
         for stop in range(start, last + 1):
             if (start, stop) != (first, last):

@@ -145,7 +145,7 @@ def test_the_table_of_shares_is_the_negative_binomial_law():
 
 
 def least_loss(hits, other, calls, alpha):
-    """A lower bound of epsilon from how often an event came of two neighbours."""
+    """A lower bound of epsilon from how often an event came of two neighbors."""
     lowest = beta.ppf(alpha / 2, hits, calls - hits + 1)
     highest = beta.ppf(1 - alpha / 2, other + 1, calls - other)
     return float(np.log(lowest / highest))

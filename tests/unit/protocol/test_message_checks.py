@@ -145,7 +145,7 @@ REFUSED = {
         },
         "below minimum_cell = 11",
     ),
-    "a run apart that its neighbour does not protect": (
+    "a run apart that its neighbor does not protect": (
         counting(),
         {**COUNTS, "cells": [counted_cell(counts=[20, None, 20], above=[20]), SMALL]},
         "together hold fewer than 21 records",

@@ -68,7 +68,7 @@ def test_a_cell_is_withheld_by_its_noisy_count_alone(monkeypatch):
 
 @pytest.mark.usefixtures("silent")
 def test_rows_that_were_left_out_are_not_counted_in_the_message():
-    """Neighbouring tables, one with a row without a score, give the same message."""
+    """Neighboring tables, one with a row without a score, give the same message."""
     data = table()
     gaps = {
         name: np.append(values, last)

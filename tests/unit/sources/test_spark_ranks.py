@@ -66,7 +66,7 @@ _SCORES = {
     "denormals": np.array([5e-324, 1e-310, 0.0, 2.5e-308, 1e-300, -5e-324] * 20),
     "tiny and large": np.concatenate((10.0 ** _DRAW.uniform(-40, 0, 500), -_DRAW.random(300))),
     "at both ends of the range": [-1.0, 1.0] * 30,
-    "neighbouring floats": 0.5 + np.arange(300) * 2.0**-53,
+    "neighboring floats": 0.5 + np.arange(300) * 2.0**-53,
     "normal": _DRAW.normal(0, 0.2, 3000).clip(-1, 1),
     "a multiple of the levels": _DRAW.random(700),
 }
@@ -145,7 +145,7 @@ def columns_of(rows):
 def test_cells_that_hold_many_records_are_cut_again(kind, monkeypatch):
     """Here as if a hundred records were many; the answer is the same."""
     monkeypatch.setattr(ranks, "_MOST_SORTED", 100)
-    names = ["normal", "an atom among many", "neighbouring floats"]
+    names = ["normal", "an atom among many", "neighboring floats"]
     rows = together(names)
     asked = plan(names, levels=10, sketch=kind, score_range=(-1, 1))
 

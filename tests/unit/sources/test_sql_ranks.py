@@ -235,7 +235,7 @@ _SCORES = {
     "zeros of both signs": [0.0, -0.0, 0.0, -0.0, 0.5, -0.5, -0.0] * 9,
     "both signs": _DRAW.normal(0, 0.2, 700).clip(-1, 1).tolist(),
     "at both ends of the range": [-1.0, 1.0] * 30,
-    "neighbouring floats": (0.5 + np.arange(300) * 2.0**-53).tolist(),
+    "neighboring floats": (0.5 + np.arange(300) * 2.0**-53).tolist(),
     "small ones": (10.0 ** _DRAW.uniform(-14, 0, 300)).tolist(),
 }
 
