@@ -21,7 +21,6 @@ from fedparity.documents.result_parts import (
     PairResult,
     PartIntervals,
     PlanSummary,
-    SetAside,
     SiloInfluenceResult,
     SiloResult,
     StandIn,
@@ -109,10 +108,7 @@ NOT_SEEN = "not seen: secure sum"
 
 def compose(plan: Plan, found: Measured) -> AuditResult:
     """Return the result of an audit; what a privacy mode hides is None in it."""
-    aside = tuple(
-        SetAside(group=each.group, withheld=each.withheld, most=each.most, known=each.known)
-        for each in found.unreleased
-    )
+    aside = found.unreleased
     missing = found.missing.of(found.federation.groups)
     sizes = partial(
         Sizes.from_federation, found.known, found.measures.method, score_range=plan.score_range

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from fedparity.documents.audit_warnings import AuditWarning
+    from fedparity.documents.result_parts import SetAside
     from fedparity.federated.federation import Federation
     from fedparity.federated.measures import Measures
     from fedparity.uncertainty.assessment import Assessment
@@ -42,7 +43,6 @@ __all__ = [
     "Release",
     "SiloMessage",
     "StepName",
-    "UnreleasedGroup",
     "mode_of",
 ]
 
@@ -169,19 +169,6 @@ class MissingRecords:
         return {group: self.most[group] for group in groups if self.most[group]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnreleasedGroup:
-    """A group whose law nobody knows, so that the others are measured without it."""
-
-    group: Group
-    withheld: int
-    """In how many silos it was withheld."""
-    most: float | None
-    """An upper bound of its records; None without a limit."""
-    known: str
-    """What is known of their number, in words."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measured:
     """All that the messages of silos tell."""
@@ -191,7 +178,7 @@ class Measured:
     messages: Sequence[SiloSketch]
     """What each of them said; none where only a sum over them is seen."""
     missing: MissingRecords
-    unreleased: tuple[UnreleasedGroup, ...]
+    unreleased: tuple[SetAside, ...]
     federation: Federation
     """The records seen, as the result holds them and rates at a threshold read them."""
     known: Federation

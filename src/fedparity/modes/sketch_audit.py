@@ -10,6 +10,7 @@ from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_messages
 from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import SetAside
 from fedparity.errors import FederationError, GroupError, SecureMessageError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
@@ -23,7 +24,6 @@ from fedparity.modes.mode import (
     Measured,
     MissingRecords,
     Mode,
-    UnreleasedGroup,
 )
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.privacy.disclosure import smallest_cell
@@ -182,7 +182,7 @@ def _has_weights(sketch: SiloSketch) -> bool:
 
 def unreleased_groups(
     plan: Plan, sketches: Sequence[SiloSketch], missing: MissingRecords
-) -> tuple[UnreleasedGroup, ...]:
+) -> tuple[SetAside, ...]:
     """Return the groups of which no silo released a cell, with what is known of their number.
 
     Their laws are not known at all, so that the others are measured without them.
@@ -192,7 +192,7 @@ def unreleased_groups(
     GroupError
         If fewer than two groups remain to be compared.
     """
-    unreleased: list[UnreleasedGroup] = []
+    unreleased: list[SetAside] = []
     for position, group in enumerate(plan.groups):
         cells = [sketch.cells[position] for sketch in sketches]
         if any(cell.values is not None for cell in cells):
@@ -200,7 +200,7 @@ def unreleased_groups(
         withheld = [sketch.silo for sketch in sketches if sketch.cells[position].withheld]
         most = missing.most[group]
         unreleased.append(
-            UnreleasedGroup(
+            SetAside(
                 group=group,
                 withheld=len(withheld),
                 most=most if math.isfinite(most) else None,
@@ -212,7 +212,7 @@ def unreleased_groups(
     return tuple(unreleased)
 
 
-def measured_groups(plan: Plan, unreleased: Sequence[UnreleasedGroup]) -> tuple[Group, ...]:
+def measured_groups(plan: Plan, unreleased: Sequence[SetAside]) -> tuple[Group, ...]:
     """Return the groups of the plan that were released, in its order."""
     left_out = {typed_label(each.group) for each in unreleased}
     return tuple(group for group in plan.groups if typed_label(group) not in left_out)
@@ -236,9 +236,7 @@ def _known(withheld: Sequence[str], most: float, silos: int, missing: Sequence[s
     return "; ".join(words)
 
 
-def _nothing_to_compare(
-    unreleased: UnreleasedGroup, silos: int, missing: Sequence[str]
-) -> GroupError:
+def _nothing_to_compare(unreleased: SetAside, silos: int, missing: Sequence[str]) -> GroupError:
     absent = f", and {len(missing)} silos sent nothing ({listed(missing)})" if missing else ""
     return GroupError(
         f"no silo released group {unreleased.group!r}: {unreleased.withheld} of {silos} withheld it{absent}; "

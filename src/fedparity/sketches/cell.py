@@ -30,14 +30,7 @@ __all__ = [
     "Cell",
     "bin_means",
     "quantile_values",
-    "reduce_law",
 ]
-
-
-def reduce_law(law: Law, levels: int, kind: str) -> FloatArray:
-    """Return the ``levels`` numbers that a sketch of this ``kind`` holds for ``law``."""
-    check_kind(kind)
-    return quantile_values(law, levels) if kind == "quantile" else bin_means(law, levels)
 
 
 def quantile_values(law: Law, levels: int) -> FloatArray:

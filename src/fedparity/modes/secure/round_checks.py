@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fedparity.documents.files import Path, read_bounded
 from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object, digest_of
@@ -33,7 +33,6 @@ __all__ = [
     "check_round",
     "colluders_of",
     "decode_round",
-    "is_round_document",
     "masked_vectors",
     "one_request",
     "own_stream",
@@ -294,11 +293,6 @@ _KINDS: dict[str, type[RoundMessage]] = {
     )
 }
 Kind = TypeVar("Kind", bound=RoundMessage)
-
-
-def is_round_document(document: dict[str, Any]) -> bool:
-    """Return whether a document says that it is a message of a secure sum."""
-    return document.get("schema") in _KINDS
 
 
 def decode_round(data: bytes) -> RoundMessage:

@@ -19,12 +19,13 @@ from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.result_parts import SetAside
 from fedparity.errors import GroupError, SecureMessageError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
 from fedparity.modes.histogram_audit import MeasuredHistograms, most_withheld, noise_warnings
-from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode, UnreleasedGroup
+from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import Inbox, roster_of, secure_terms
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -104,7 +105,7 @@ class Summed:
     groups: tuple[Group, ...]
     counts: Counts
     """Groups by bins; noisy ones may be negative."""
-    unreleased: tuple[UnreleasedGroup, ...]
+    unreleased: tuple[SetAside, ...]
     """The groups of fewer records in all silos together than the plan's smallest cell."""
     dropped: int
     """Rows without a score that silos left out."""
@@ -142,7 +143,7 @@ class Summed:
             groups=tuple(group for group, enough in named if enough),
             counts=parts["counts"][large],
             unreleased=tuple(
-                UnreleasedGroup(
+                SetAside(
                     group=group,
                     withheld=0,
                     most=most if math.isfinite(most) else None,
