@@ -21,7 +21,13 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
-from fedparity.uncertainty.resampling import Mixtures, Resampler, Resolution, resampler
+from fedparity.uncertainty.resampling import (
+    Mixtures,
+    Resampler,
+    Resolution,
+    keep_freed_memory,
+    resampler,
+)
 from fedparity.uncertainty.score_nodes import ReadCurves, ScoreNodes
 
 __all__ = [
@@ -83,6 +89,7 @@ def bootstrap(
     p-th power of their distance) and, with ``details``, ``selection`` and ``within``. Equal seeds
     give equal numbers.
     """
+    keep_freed_memory()
     method = method or Method()
     source = resampler(
         federation,

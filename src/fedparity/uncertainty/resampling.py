@@ -83,7 +83,7 @@ def keep_freed_memory() -> None:
     """Let the C library reuse what large arrays free, once for this process.
 
     glibc takes an array above some size from the system and gives it back when it is freed, so
-    that every page of the next one is faulted in again, which took a third of an audit's time. The
+    that every page of the next one is faulted in again: a third of the page faults of an audit. The
     size is 128 kB until a larger block is freed; so one is freed here, untouched. Other C libraries
     take no notice.
     """
