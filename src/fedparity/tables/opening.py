@@ -25,6 +25,7 @@ from fedparity.tables.table import (
     BlockTask,
     Condition,
     Selection,
+    SkippingTable,
     Table,
     mapping_table,
     stream_table,
@@ -120,6 +121,11 @@ class UnionTable:
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
         return chain.from_iterable(part.scan(selection) for part in self.parts)
+
+    def skipped(self, selection: Selection) -> int:
+        """Return how many rows a scan does not read."""
+        parts = (part for part in self.parts if isinstance(part, SkippingTable))
+        return sum(part.skipped(selection) for part in parts)
 
 
 def _is_file(path: Path) -> bool:

@@ -108,7 +108,7 @@ def test_a_row_without_a_score_is_no_other_fault():
     faults = faults_of(records)
 
     assert faults == Faults(missing_scores=2)
-    assert records.accept(faults) == 2
+    assert records.accept(faults).without_score == 2
 
 
 def test_a_nan_is_left_to_the_kernels_unless_it_is_dropped():
