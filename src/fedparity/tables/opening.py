@@ -215,7 +215,7 @@ def open_records(
     missing : {"refuse", "drop"}
         What to do about rows without a score.
     other : str, optional
-        The group that takes every label that no group has.
+        The group that takes every label that is not a group of the plan.
 
     Raises
     ------
