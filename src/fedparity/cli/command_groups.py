@@ -123,6 +123,9 @@ COMMANDS = {
         "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
         "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
         "show": Place("plan_commands", "Say in plain words what a plan asks for."),
+        "letter": Place(
+            "plan_commands", "Write what travels: letter, data use, commands to copy."
+        ),
         "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
         "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
         "privacy": Place(
@@ -138,6 +141,7 @@ def plan() -> None:
       fedparity plan new
       fedparity plan check plan.toml
       fedparity plan show plan.toml
+      fedparity plan letter plan.toml -o letters
     """
 
 
