@@ -99,6 +99,7 @@ class LazyGroup(click.Group):
 
 COMMANDS = {
     "demo": Place("demo_commands", "Audit five synthetic hospitals, from data to answer."),
+    "doctor": Place("doctor_commands", "Say what is installed, and whether a plan fits a table."),
     "plan": Place("command_groups", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch_commands", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("command_groups", "Add up the silos' counts; the auditor sees the sum."),
