@@ -207,19 +207,15 @@ def doctor(
             found["data"] = [_data(agreed, each, options) for each in sources]
     everything = [each for findings in found.values() for each in findings]
     if options.as_json:
-        several = {name: [each.to_dict() for each in each_of] for name, each_of in found.items()}
-        single = {
-            name: several[name][0] for name in ("policy", "ledger", "plan") if name in several
+        single = {name: each[0].to_dict() for name, each in found.items() if name != "data"}
+        document = {
+            "schema": "fedparity/doctor/1",
+            "ok": all(each.error is None for each in everything),
+            **_installation(),
+            **single,
+            "data": [each.to_dict() for each in found.get("data", ())],
         }
-        print_json(
-            {
-                "schema": "fedparity/doctor/1",
-                "ok": all(each.error is None for each in everything),
-                **_installation(),
-                **single,
-                "data": several.get("data", []),
-            }
-        )
+        print_json(document)
     else:
         lines = [*_installation_lines(), ""]
         for name, findings in found.items():
@@ -321,8 +317,8 @@ def _ledger(options: LedgerOptions, policy: Finding) -> Finding:
         return Finding(printable(record.path), error, facts)
     state = counted(entries, "line") if exists else "begins with the first release"
     words = f"{printable(record.path)}: {state}, {'writable' if writable else 'not writable'}"
-    error = None if writable else _unwritable(record)
-    return Finding(words, error, {**facts, "entries": entries})
+    problem = None if writable else _unwritable(record)
+    return Finding(words, problem, {**facts, "entries": entries})
 
 
 def _unwritable(record: Ledger) -> FedparityError:
@@ -360,7 +356,7 @@ def _plan(file: str, law: Policy | None) -> tuple[Finding, Plan | None]:
 def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
     """Whether a plan fits a table; what the rules of this silo say of it, if its name is known."""
     name = printable(source) if isinstance(source, str) else "the table of the database"
-    facts = {"path": source if isinstance(source, str) else None, "groups": None}
+    facts: dict[str, Any] = {"path": source if isinstance(source, str) else None, "groups": None}
     mode, silo = mode_of(plan), options.silo or next(iter(plan.silos or ("silo",)))
     try:
         records = open_records(source, groups=plan.groups, **options.table.reading())
@@ -384,8 +380,9 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
         )
     try:
         if options.silo is not None:
-            places = {"policy": options.places.policy, "ledger": options.places.ledger}
-            Permit.of(plan, silo, data=source, in_period=True, **places).check()
+            law, ledger = options.places.policy, options.places.ledger
+            permit = Permit.of(plan, silo, data=source, policy=law, ledger=ledger, in_period=True)
+            permit.check()
     except FedparityError as error:
         return Finding(words, error, facts, notes)
     return Finding(words, facts=facts, notes=notes)
