@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = [
     "COMMANDS",
@@ -90,6 +93,14 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(import_module(f"fedparity.cli.{place.module}"), name)
         command.short_help = place.short_help
         return _with_quiet(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the shell offers: names of commands, without importing any, and options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 -- only the shell asks
+
+        names = [name for name in self.places if name.startswith(incomplete)]
+        offered = [CompletionItem(name, help=self.places[name].short_help) for name in names]
+        return offered + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""

@@ -172,7 +172,7 @@ class DoctorOptions:
 
 @click.command
 @click.argument("plan", type=click.Path(), required=False)
-@click.argument("data", nargs=-1)
+@click.argument("data", type=click.Path(), nargs=-1)
 @with_options(DoctorOptions)
 @click.pass_context
 def doctor(

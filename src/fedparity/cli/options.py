@@ -83,6 +83,8 @@ def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 
         attributes["type"] = click.IntRange(min=attributes.pop("min"))
     words = flags.replace(",", "").split()
     names = [word for word in words if word.startswith("-")]
+    if words[-1] in ("FILE", "KEY") and "type" not in attributes:
+        attributes["type"] = click.Path(allow_dash=True)  # so that shells complete it
     attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
     return field(metadata={"option": (names, attributes)})
 

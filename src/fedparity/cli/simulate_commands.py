@@ -109,7 +109,7 @@ class SimulationOptions:
 
 
 @click.command(cls=ResultCommand)
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SimulationOptions)
 @click.pass_context
 def simulate(context: click.Context, data: str | None, options: SimulationOptions) -> None:
