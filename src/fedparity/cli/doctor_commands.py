@@ -270,9 +270,9 @@ def _installation_lines() -> Iterator[str]:
         yield f"  {left(each['extra'], 8)} {left(state, 10)} {each['gives']}".rstrip()
         if not each["installed"]:
             missing.append(each["extra"])
-            yield from (f"{'':22}{words}" for words in _needed(each["packages"]))
+            yield from wrapped(f"needs {_needed(each['packages'])}", 80, first=" " * 22)
     if missing:
-        yield f"  to install them: pip install 'fedparity[{','.join(missing)}]'"
+        yield f"  to install one: pip install 'fedparity[{missing[0]}]'; all: 'fedparity[all]'"
     yield ""
     if found["kernel"] == "numba":
         yield f"kernel  numba for {ROWS_FOR_NUMBA:,} rows or more, numpy for fewer"
@@ -280,12 +280,14 @@ def _installation_lines() -> Iterator[str]:
         yield "kernel  numpy; [fast] is quicker on very large tables, with the same result"
 
 
-def _needed(packages: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for each in packages:
-        package = Package(**each)
+def _needed(packages: Iterable[dict[str, Any]]) -> str:
+    """The packages that are missing or of another version."""
+    named = []
+    for package in (Package(**each) for each in packages):
         if not package.fits:
             there = "" if package.version is None else f" ({package.version} is installed)"
-            yield f"needs {package.name} {package.needed}{there}"
+            named.append(f"{package.name}{package.needed}{there}")
+    return ", ".join(named)
 
 
 def _policy(given: str | None) -> tuple[Finding, Policy | None]:

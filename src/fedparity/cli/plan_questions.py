@@ -54,7 +54,7 @@ class DisclosureOptions:
     )
     rounding: float | None = option(
         "--rounding",
-        "Share of the range; 0: off.  [default: 0.005 for means, 0.001 for quantiles]",
+        "Round values to this share of the range; 0: off.  [default: 0.005 for means, 0.001 for quantiles]",
     )
 
 
