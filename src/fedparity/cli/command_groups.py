@@ -172,8 +172,8 @@ def secure() -> None:
     """Add up the silos' counts; the auditor sees the sum.
 
     With [keys] in the plan, 2t - d of the d silos together with the auditor could see another's
-    own counts (t is the threshold), fewer of them the sum of the others. Without keys whoever
-    carries the files could.
+    own counts (t is the threshold), fewer of them the sum of the others. Without keys, those who
+    carry the files could.
 
     Every step writes one file; files go to a folder that all can read. Three silos or more take
     part. One that drops out after step 2 is left out of the sum; step 4 needs as many silos as
@@ -206,7 +206,7 @@ def policy() -> None:
 
     The policy is a file of this silo: --policy FILE, $FEDPARITY_POLICY, or fedparity/policy.toml
     in this user's folder for configuration. Without one, the default rules of plans are the
-    floors.
+    minimum.
 
     \b
     Examples:

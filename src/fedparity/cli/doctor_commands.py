@@ -178,7 +178,7 @@ class DoctorOptions:
 def doctor(
     context: click.Context, plan: str | None, data: tuple[str, ...], options: DoctorOptions
 ) -> None:
-    """Say what is installed, where this silo's files are, and whether PLAN fits each DATA.
+    """Say what is installed, where files are, and whether PLAN fits each DATA.
 
     Versions and extras; the policy and the ledger, and whether they can be read and written;
     with PLAN, whether it is valid and allowed here; with DATA, whether its columns, labels and

@@ -40,7 +40,7 @@ class KeygenOptions:
 @click.argument("name", type=click.Path(dir_okay=False))
 @with_options(KeygenOptions)
 def keygen(name: str, options: KeygenOptions) -> None:
-    """Write NAME.key, which stays in the building, and NAME.pub, which goes to the auditor.
+    """Write NAME.key, which stays here, and NAME.pub, for the auditor.
 
     NAME is the silo's name in the plan, with a folder before it if you like. The line for the
     plan's [keys] is printed. Keys are Ed25519; no file is ever overwritten.

@@ -196,7 +196,7 @@ def _discard_output() -> None:
     help=f"Show a full traceback (it may contain data).  [env: {TRACEBACK}]",
 )
 def cli() -> None:
-    """Measure demographic disparity across institutions that cannot pool their data.
+    """Measure disparity between groups across institutions that share no records.
 
     Each silo (a hospital, a bank, a court) sends, per group, a count and up to k summary values
     of its scores. The auditor computes from them how far the groups are apart, where that comes

@@ -179,7 +179,7 @@ def show(policy: str | None) -> None:
 @click.command
 @with_options(LedgerOptions)
 def dossier(options: LedgerOptions) -> None:
-    """Print this silo's own page in Markdown: its policy, its ledger, its versions.
+    """Print this silo's page in Markdown: its policy, ledger and versions.
 
     \b
     Examples:
