@@ -140,7 +140,7 @@ def area_limits(
     --------
     >>> low, high = area_limits(0.7, (50, 50), 0.0028, 0.025, about=0.7)
     >>> round(low, 3), round(high, 3)
-    (0.589, 0.793)
+    (0.587, 0.79)
     """
     usual = _exponential_variance(about, sizes)
     disordered = 2 * min(sizes) * min(about, 1 - about)
@@ -227,19 +227,24 @@ def roc_curve(found: Discrimination) -> RocCurve:
 
 
 def _power(positives: Law, negatives: Law, moved: float) -> FloatArray:
-    """The true positive rate at each false positive rate, read a little to the right by ``moved``.
+    """The true positive rate at each false positive rate, read to the right of it by ``moved``.
 
-    A curve may rise straight up; then the highest point counts, but at 0 with a negative move.
+    Where a curve rises straight up its highest point counts, or its lowest if it is read to the left.
     """
     scores = np.union1d(positives.atoms, negatives.atoms)[::-1]
     across, up = (
         np.concatenate(([0.0], 1 - _mass_below(law, scores))) for law in (negatives, positives)
     )
-    last = np.append(across[1:] > across[:-1], True)  # of several points one above the other
-    first = np.append(True, across[1:] > across[:-1])
-    kept = last if moved >= 0 else first
     at = np.clip(_CURVE + moved, 0.0, 1.0)
-    power: FloatArray = np.interp(at, across[kept], up[kept])
+    if moved < 0:
+        after = np.searchsorted(across, at, side="left")
+        before = np.where(across[after] == at, after, after - 1)
+    else:
+        before = np.searchsorted(across, at, side="right") - 1
+        after = np.minimum(np.where(across[before] == at, before, before + 1), up.size - 1)
+    width = across[after] - across[before]
+    part = np.divide(at - across[before], width, out=np.zeros(at.size), where=width > 0)
+    power: FloatArray = up[before] + part * (up[after] - up[before])
     return power
 
 
