@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result_parts import Amount, Ratio, Reach, Sampled
-from fedparity.laws.bounds import Bounds
+from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 
 __all__ = [
@@ -114,8 +114,8 @@ class LocalGap:
 class OutcomeGap:
     """The largest difference of a number between two groups."""
 
-    gap: Sampled
-    """The highest minus the lowest; 0 if all groups have the same."""
+    gap: Sampled | None
+    """The highest minus the lowest; ``None`` with fewer than two groups to compare."""
     local: LocalGap | None
     """``None`` where silos were not seen apart."""
 
@@ -222,7 +222,7 @@ class OutcomeThreshold:
     score: float
     rates: tuple[OutcomeRates, ...]
     """Of every kind, in the order of :data:`OutcomeMeasure`."""
-    equalized_odds: Sampled
+    equalized_odds: Sampled | None
     """The larger of the gaps of true and of false positive rates."""
     among_positives: RateTests
     """Tests of equal true positive rates."""
@@ -304,7 +304,7 @@ class OutcomeResult:
     """One per group; none without public bins."""
     given: tuple[GivenOutcome, ...]
     """Among positives, then among negatives."""
-    separation: Bounds
-    """What the mean of both disparities, weighted by their shares, could be: that of equalized odds."""
+    separation: Bracket
+    """The mean of both disparities, weighted by their shares: the disparity of equalized odds."""
     not_given: str
     """What the privacy mode does not let anybody compute, or the empty string."""

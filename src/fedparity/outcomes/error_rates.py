@@ -29,7 +29,16 @@ from fedparity.laws.labels import Group
 from fedparity.thresholds.at_threshold import Records
 from fedparity.thresholds.rates import Comparison, compare_rates
 
-__all__ = ["MEASURES", "Flagged", "RateTable", "Shared", "known_share", "rate_table"]
+__all__ = [
+    "MEASURES",
+    "Flagged",
+    "RateTable",
+    "Shared",
+    "Side",
+    "known_share",
+    "rate_table",
+    "share_of",
+]
 
 MEASURES: tuple[OutcomeMeasure, ...] = get_args(OutcomeMeasure)
 
@@ -83,13 +92,13 @@ class Flagged:
             unseen=np.array([float((unseen or {}).get(group, 0.0)) for group in federation.groups]),
         )
 
-    def side(self, position: int, *, above: bool) -> _Side:
+    def side(self, position: int, *, above: bool) -> Side:
         """Return the records of one group on one side of the threshold."""
         total = float(self.totals[position])
         least, value, most = (float(each[position]) for each in self.above)
         if not above:
             least, value, most = total - most, total - value, total - least
-        return _Side(
+        return Side(
             least=least,
             value=value,
             most=most,
@@ -98,7 +107,7 @@ class Flagged:
         )
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """Records of one outcome on one side of a threshold."""
 
     least: float
@@ -109,8 +118,8 @@ class _Side(NamedTuple):
     unseen: float
 
 
-def _share(first: _Side, second: _Side, *, together: float | None) -> Shared | None:
-    """The share that the first has of both; ``None`` if both may be empty.
+def share_of(first: Side, second: Side, *, together: float | None) -> Shared | None:
+    """Return the share that the first has of both; ``None`` if both may be empty.
 
     ``together`` is how many both are, where that is known: then one has what the other lacks.
     """
@@ -201,5 +210,5 @@ def rate_table(measure: OutcomeMeasure, positives: Flagged, negatives: Flagged) 
         }[measure]
         # The two sides of one outcome add up to a number that is known: they move together.
         known = measure not in ("ppv", "npv")
-        shares[group] = _share(*pair, together=pair[0].value + pair[1].value if known else None)
+        shares[group] = share_of(*pair, together=pair[0].value + pair[1].value if known else None)
     return RateTable(measure, shares)
