@@ -36,7 +36,9 @@ def test_the_tail_of_chi_square_is_scipys(degrees):
     for statistic in (1e-6, 0.1, 1.0, 3.84, 10.0, 50.0, 250.0):
         expected = stats.chi2.sf(statistic, degrees)
 
-        assert chi_square_tail(statistic, degrees) == pytest.approx(expected, rel=1e-10, abs=1e-300)
+        assert chi_square_tail(statistic, degrees) == pytest.approx(
+            expected, rel=1e-10, abs=1e-300
+        )
 
 
 def test_the_tails_of_the_normal_law_are_scipys():
@@ -98,7 +100,11 @@ def test_berkeley_admitted_women_less_often_in_all_and_no_less_often_by_departme
     found, same = mantel_haenszel(tables, 0.95), breslow_day(tables)
 
     assert crude == pytest.approx(1.84, abs=0.01)
-    assert found.odds_ratio == pytest.approx(oracle.oddsratio_pooled) == pytest.approx(0.905, abs=1e-3)
+    assert (
+        found.odds_ratio
+        == pytest.approx(oracle.oddsratio_pooled)
+        == pytest.approx(0.905, abs=1e-3)
+    )
     assert 1.0 in found.interval
     assert same.p_value == pytest.approx(oracle.test_equal_odds(adjust=True).pvalue)
     assert same.p_value < 0.01  # department A is unlike the others

@@ -31,7 +31,7 @@ from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.outcomes.discrimination import Discrimination
-from fedparity.outcomes.error_rates import Flagged, Shared, Side, share_of
+from fedparity.outcomes.error_rates import Flagged, Shared, Side, limited, share_of
 from fedparity.thresholds.at_threshold import records_above
 from fedparity.thresholds.proportions import proportion_limits
 from fedparity.uncertainty.brackets import Known
@@ -43,7 +43,7 @@ _ROUNDING = 1e-12
 
 def are_probabilities(score_range: tuple[float, float]) -> bool:
     """Return whether scores can be taken for probabilities."""
-    return 0 <= score_range[0] and score_range[1] <= 1
+    return score_range[0] >= 0 and score_range[1] <= 1
 
 
 def edges_of(bins: Sequence[float], score_range: tuple[float, float]) -> tuple[float, ...]:
@@ -117,10 +117,12 @@ def calibration(
     results = []
     for position, group in enumerate(positives.groups):
         sides = [[each.side(position, b) for each in outcomes] for b in range(number)]
-        shares = [share_of(*pair, together=None) for pair in sides]
+        shares = [
+            share_of(*pair) if sum(each.least for each in pair) > 0 else None for pair in sides
+        ]
         means = [
-            _mean_score(outcomes, laws[group], position, b, edges[b : b + 2], pair)
-            for b, pair in enumerate(sides)
+            _mean_score(outcomes, laws[group], position, b, edges[b : b + 2])
+            for b in range(number)
         ]
         results.append(
             CalibrationResult(
@@ -128,7 +130,7 @@ def calibration(
                 bins=tuple(
                     CalibrationBin(
                         n=_records(pair),
-                        rate=None if share is None else _rate(share, tail),
+                        rate=None if share is None else limited(share, tail),
                         mean_score=mean,
                     )
                     for pair, share, mean in zip(sides, shares, means, strict=True)
@@ -146,27 +148,15 @@ def _records(pair: Sequence[Side]) -> Sampled:
     return Sampled(value=value, lower=lower, upper=upper, interval=Bounds(lower, upper))
 
 
-def _rate(share: Shared, tail: float) -> KnownNumber:
-    found = share.bracket
-    least, most = proportion_limits(found.lower, found.upper, share.size, tail)
-    return KnownNumber(
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
-        interval=Bounds(float(least), float(most)),
-        outer=Bounds(min(share.outer.lower, found.lower), max(share.outer.upper, found.upper)),
-    )
-
-
 def _mean_score(
     outcomes: Sequence[_Outcome],
     laws: Discrimination,
     group: int,
     number: int,
     ends: Sequence[float],
-    sides: Sequence[Side],
 ) -> Sampled | None:
     """The mean score of a group's records in a bin; ``None`` if there may be no record."""
+    sides = [outcome.side(group, number) for outcome in outcomes]
     fewest, most = (sum(getattr(side, name) for side in sides) for name in ("least", "most"))
     if fewest <= 0:
         return None
@@ -225,7 +215,9 @@ def _ece(
         least, most = least + fewest * nearest, most + largest * farthest
     upper, most = min(upper, 1.0), min(most, 1.0)
     value = min(max(value, lower), upper)
-    return Sampled(value=value, lower=lower, upper=upper, interval=Bounds(min(least, lower), max(most, upper)))
+    return Sampled(
+        value=value, lower=lower, upper=upper, interval=Bounds(min(least, lower), max(most, upper))
+    )
 
 
 def _apart(one: Bounds, other: Bounds) -> tuple[float, float]:
@@ -261,7 +253,9 @@ def brier_score(
         _mean(positives.law, lambda z: _missed(z) ** 2),
         _mean(negatives.law, lambda z: np.square(z) ** 2),
     ]
-    spread = max(0.0, sum(n * part for n, part in zip(records, squares, strict=True)) / total - value**2)
+    spread = max(
+        0.0, sum(n * part for n, part in zip(records, squares, strict=True)) / total - value**2
+    )
     size = sum(found.sizes)
     reach = _student(confidence, size) * math.sqrt(spread / max(size - 1, 1.0))
     more = sum(unseen)

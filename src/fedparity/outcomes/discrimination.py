@@ -105,7 +105,9 @@ def _placements(law: Law, other: Law) -> FloatArray:
 def placement_variance(positives: Law, negatives: Law, sizes: tuple[float, float]) -> float:
     """Return DeLong's variance of the area, from the placements of both samples in each other."""
     total = 0.0
-    for law, other, size in zip((positives, negatives), (negatives, positives), sizes, strict=True):
+    for law, other, size in zip(
+        (positives, negatives), (negatives, positives), sizes, strict=True
+    ):
         placements = _placements(law, other)
         spread = float(np.sum(law.masses * (placements - np.sum(law.masses * placements)) ** 2))
         total += spread / max(size - 1, 1.0)
@@ -152,11 +154,8 @@ def area_limits(
         return (found - candidate) ** 2 <= square * _exponential_variance(candidate, sizes)
 
     ends = []
-    for outside in (0.0, 1.0):
-        inside = found
-        if explained(outside):
-            ends.append(outside)
-            continue
+    for end in (0.0, 1.0):
+        inside, outside = (end if explained(end) else found), end
         for _ in range(_HALVINGS):
             middle = (inside + outside) / 2
             inside, outside = (middle, outside) if explained(middle) else (inside, middle)
@@ -165,7 +164,9 @@ def area_limits(
 
 
 def auc_results(
-    groups: Mapping[Group, Discrimination], outer: Mapping[Group, Discrimination], confidence: float
+    groups: Mapping[Group, Discrimination],
+    outer: Mapping[Group, Discrimination],
+    confidence: float,
 ) -> dict[Group, AucResult]:
     """Return the area of each group; ``outer`` counts the records that nobody described."""
     tail = (1 - confidence) / 2
@@ -191,9 +192,7 @@ def auc_results(
 def compare_areas(groups: Mapping[Group, Discrimination], confidence: float) -> Comparison:
     """Return the areas of all groups side by side, with their largest difference."""
     brackets = {group: found.bracket for group, found in groups.items()}
-    alone, together = (
-        _limits(groups, brackets, tail) for tail in tails(confidence, len(groups))
-    )
+    alone, together = (_limits(groups, brackets, tail) for tail in tails(confidence, len(groups)))
     return compare_limits(brackets, alone, together, largest=next(iter(groups)))
 
 

@@ -27,6 +27,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.thresholds.at_threshold import Records
+from fedparity.thresholds.proportions import proportion_limits
 from fedparity.thresholds.rates import Comparison, compare_rates
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "Shared",
     "Side",
     "known_share",
+    "limited",
     "rate_table",
     "share_of",
 ]
@@ -80,7 +82,9 @@ class Flagged:
         taken = np.ones(federation.counts.size) if chosen is None else chosen.astype(np.float64)
 
         def by_group(per_cell: FloatArray) -> FloatArray:
-            return np.bincount(federation.group_of, per_cell * taken, len(federation.groups))
+            sums: FloatArray = np.zeros(len(federation.groups))
+            np.add.at(sums, federation.group_of, per_cell * taken)
+            return sums
 
         counts = federation.counts.astype(np.float64)
         totals, squares = by_group(counts), by_group(counts**2 / federation.effective)
@@ -89,7 +93,9 @@ class Flagged:
             totals=totals,
             effective=np.divide(totals**2, squares, out=np.zeros(totals.size), where=squares > 0),
             above=Records(*map(by_group, above)),
-            unseen=np.array([float((unseen or {}).get(group, 0.0)) for group in federation.groups]),
+            unseen=np.array(
+                [float((unseen or {}).get(group, 0.0)) for group in federation.groups]
+            ),
         )
 
     def side(self, position: int, *, above: bool) -> Side:
@@ -118,14 +124,12 @@ class Side(NamedTuple):
     unseen: float
 
 
-def share_of(first: Side, second: Side, *, together: float | None) -> Shared | None:
-    """Return the share that the first has of both; ``None`` if both may be empty.
+def share_of(first: Side, second: Side, *, together: float | None = None) -> Shared:
+    """Return the share that the first has of both, which are not empty.
 
     ``together`` is how many both are, where that is known: then one has what the other lacks.
     """
     fewest = first.least + second.least if together is None else together
-    if fewest <= 0:
-        return None
     n = first.value + second.value if together is None else together
     worth = (first.value * first.worth + second.value * second.worth) / n if n > 0 else 1.0
     lower = first.least / (first.least + second.most if together is None else together)
@@ -181,6 +185,14 @@ class RateTable(NamedTuple):
         return tuple(rows)
 
 
+def limited(share: Shared, tail: float) -> Known:
+    """Return a share with limits that miss with probability ``tail`` each."""
+    found = share.bracket
+    least, most = proportion_limits(found.lower, found.upper, share.size, tail)
+    interval = Bounds(float(least), float(most))
+    return known_share(Sampled(**vars(found), interval=interval), share.outer)
+
+
 def known_share(rate: Sampled, outer: Bounds) -> Known:
     """Return a rate with what all records leave open, which contains its bracket."""
     return Known(
@@ -209,6 +221,8 @@ def rate_table(measure: OutcomeMeasure, positives: Flagged, negatives: Flagged) 
             "npv": (rejected, miss),
         }[measure]
         # The two sides of one outcome add up to a number that is known: they move together.
+        both = pair[0].value + pair[1].value
         known = measure not in ("ppv", "npv")
-        shares[group] = share_of(*pair, together=pair[0].value + pair[1].value if known else None)
+        surely = both if known else pair[0].least + pair[1].least
+        shares[group] = share_of(*pair, together=both if known else None) if surely > 0 else None
     return RateTable(measure, shares)

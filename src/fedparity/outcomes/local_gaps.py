@@ -81,9 +81,7 @@ def gap_of(
         and not any(interval.lower > 0 for interval in seen)
         and average < gap.value / 2
     )
-    local = LocalGap(
-        groups=(highest, lowest), silos=tuple(rows), average=average, hidden=hidden
-    )
+    local = LocalGap(groups=(highest, lowest), silos=tuple(rows), average=average, hidden=hidden)
     return OutcomeGap(gap=gap, local=local)
 
 

@@ -38,7 +38,9 @@ def discriminations(
     sides, sizes, rough = [], [], []
     for federation, more in zip((positives, negatives), unseen, strict=True):
         known = known_laws(federation, mixtures(federation), score_range, more)
-        sides.append(known if any((more or {}).values()) else sharpened(federation, known, score_range))
+        sides.append(
+            known if any((more or {}).values()) else sharpened(federation, known, score_range)
+        )
         sizes.append(effective_sizes(federation).tolist())
         rough.append(mixtures(federation, reconstruct=False))
     return {

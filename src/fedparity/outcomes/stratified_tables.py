@@ -29,7 +29,9 @@ from fedparity.outcomes.tail_probabilities import chi_square_tail, normal_tails
 __all__ = ["breslow_day", "informative", "mantel_haenszel", "z_test"]
 
 
-def z_test(selected: float, total: float, other_selected: float, other_total: float) -> ZTest | None:
+def z_test(
+    selected: float, total: float, other_selected: float, other_total: float
+) -> ZTest | None:
     """Return the two-sample z test of equal proportions with the pooled variance.
 
     ``None`` where everybody or nobody is selected: there is nothing to tell apart.
@@ -118,7 +120,7 @@ def breslow_day(tables: FloatArray) -> BreslowDay | None:
     common = mantel_haenszel(strata, 0.95)
     if len(strata) < 2 or common is None or not common.odds_ratio:
         return None
-    a, b, c, d = strata.T
+    a, b, c, _ = strata.T
     rows, columns, n = a + b, a + c, strata.sum(axis=1)
     fitted = _fitted(common.odds_ratio, rows, columns, n)
     cells = np.stack([fitted, rows - fitted, columns - fitted, n - rows - columns + fitted])
