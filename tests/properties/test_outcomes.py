@@ -141,7 +141,7 @@ def test_counts_at_thresholds_narrow_the_area():
 
 def test_outer_bounds_hold_what_withheld_records_could_be():
     """Drop a silo, name how many records it had, and every number of all records stays inside."""
-    scores, groups, silos, outcomes = records = random_records(17)
+    _, groups, silos, outcomes = records = random_records(17)
     kept = silos != 0
     positives, negatives = federations(
         tuple(each[kept] for each in records), levels=10, kind="mean", thresholds=(0.5,)
