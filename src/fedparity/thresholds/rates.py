@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.document import Parts
 from fedparity.documents.result_parts import FourFifths, GroupRate, Ratio, Sampled
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
@@ -43,7 +44,7 @@ _ROUNDING = 1e-12
 class Comparison(NamedTuple):
     """The rates of all groups, side by side."""
 
-    groups: tuple[GroupRate, ...]
+    groups: Parts[GroupRate]
     widest_gap: Sampled
     """The highest rate minus the lowest: zero if all groups have the same."""
     answer: FourFifths
@@ -89,7 +90,7 @@ def compare_rates(
         for position, tail in enumerate(tails(confidence, len(brackets)))
     )
     anchor = list(rates).index(largest)
-    groups = tuple(
+    groups = Parts(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
@@ -230,7 +231,7 @@ def _state(interval: Bounds) -> FourFifths:
     return "undetermined"
 
 
-def _overall(groups: tuple[GroupRate, ...]) -> FourFifths:
+def _overall(groups: Parts[GroupRate]) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
     states = {group.answer for group in groups}
     for state in ("below four fifths", "undetermined"):
