@@ -132,16 +132,20 @@ COMMANDS = {
 @click.group(
     cls=LazyGroup,
     places={
-        "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
-        "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
-        "show": Place("plan_commands", "Say in plain words what a plan asks for."),
+        "new": Place("plans.plan_commands", "Write a plan: asks on a terminal, or takes options."),
+        "check": Place("plans.plan_commands", "Find every mistake of a plan, with line and fix."),
+        "show": Place("plans.plan_commands", "Say in plain words what a plan asks for."),
         "letter": Place(
-            "plan_commands", "Write what travels: letter, data use, commands to copy."
+            "plans.plan_commands", "Write what travels: letter, data use, commands to copy."
         ),
-        "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
-        "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
+        "sign": Place(
+            "plans.plan_commands", "Sign a plan, for silos that obey only known auditors."
+        ),
+        "size": Place(
+            "plans.planning_commands", "Say how large an audit must be, or what one detects."
+        ),
         "privacy": Place(
-            "planning_commands", "Say what noise costs in accuracy, before it is drawn."
+            "plans.planning_commands", "Say what noise costs in accuracy, before it is drawn."
         ),
     },
 )

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
-from fedparity.cli.plan_letter import Letter
+from fedparity.cli.plans.plan_letter import Letter
 from fedparity.documents.signing import public_text
 
 BLOCK = re.compile(r"```\n\s*(.*?)\n\s*```", re.DOTALL)

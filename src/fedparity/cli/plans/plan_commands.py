@@ -19,9 +19,10 @@ from fedparity.cli.options import (
     with_options,
 )
 from fedparity.cli.output import note, print_json, quoted
-from fedparity.cli.plan_letter import Letter
-from fedparity.cli.plan_questions import Draft, NewPlanOptions, ask
-from fedparity.cli.plan_text import plan_text
+from fedparity.cli.plans.plan_letter import Letter
+from fedparity.cli.plans.plan_options import NewPlanOptions
+from fedparity.cli.plans.plan_questions import Draft, ask
+from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.plan import Plan, plan_warnings
 from fedparity.documents.plan_file import Mistake, check_plan, read_plan_text

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedparity.cli.output import quoted
-from fedparity.cli.plan_text import ended, review_words
+from fedparity.cli.plans.plan_text import ended, review_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import FileNames, file_name
 from fedparity.documents.plan import Plan
