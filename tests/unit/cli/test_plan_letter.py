@@ -58,6 +58,8 @@ def test_a_folder_to_send_is_written(folder):
     assert letter.endswith("Audit Office\n")
     use = (folder / "out" / "data-use.md").read_text("utf-8")
     assert "from 2026-10-01 to 2026-12-31" in use
+    for text in (letter, (folder / "out" / "silos" / "north.md").read_text("utf-8")):
+        assert "Use the records of 2026-10-01 to 2026-12-31 only" in text
     assert "A, B" in use
     assert len(use.splitlines()) <= 50  # a page
 

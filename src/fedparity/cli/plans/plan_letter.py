@@ -72,6 +72,7 @@ class Letter:
                         "plan.toml` prints it, and what the plan means. Please compare it by another "
                         "channel, such as the telephone."
                     ),
+                    *self._period_words(),
                     self._deadline_words(),
                 ]
             ),
@@ -160,6 +161,7 @@ class Letter:
             f"Write the name of your file for {_TABLE}, and the names of its columns for SCORE and GROUP."
             + other
             + " `fedparity sketch --help` says which files and databases can be read.",
+            *self._period_words(),
             *blocks,
             f"Plan: `{self.plan.digest}`. {self._deadline_words()} {self._contact_words()}",
         )
@@ -218,6 +220,15 @@ class Letter:
         width = len(first) if isinstance(first, tuple) else 1
         names = ["GROUP"] if width == 1 else [f"GROUP{place}" for place in range(1, width + 1)]
         return ["--score", "SCORE", *(word for name in names for word in ("--group", name))]
+
+    def _period_words(self) -> list[str]:
+        if self.plan.period is None:
+            return []
+        first, last = self.plan.period
+        return [
+            f"Use the records of {first} to {last} only: select them when you make the table, or with "
+            "`--where`; `--in-period` confirms it."
+        ]
 
     def _deadline_words(self) -> str:
         if self.deadline is None:
