@@ -226,8 +226,10 @@ class Letter:
             return []
         first, last = self.plan.period
         return [
-            f"Use the records of {first} to {last} only: select them when you make the table, or with "
-            "`--where`; `--in-period` confirms it."
+            (
+                f"Use the records of {first} to {last} only: select them when you make the table, or with "
+                "`--where`; `--in-period` confirms it."
+            )
         ]
 
     def _deadline_words(self) -> str:
