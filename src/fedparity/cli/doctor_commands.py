@@ -95,8 +95,8 @@ def _meets(version: str, needed: str) -> bool:
 
     Examples
     --------
-    >>> _meets("1.41.2", ">=1.41,<1.42"), _meets("1.5", ">=1.41,<1.42"), _meets("2.0rc1", ">=2")
-    (True, False, True)
+    >>> [_meets(version, ">=1.41,<1.42") for version in ("1.5", "1.41rc1", "1.41.2", "1.42.0")]
+    [False, True, True, False]
     """
 
     def parts(text: str) -> list[int]:
