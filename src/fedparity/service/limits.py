@@ -110,6 +110,9 @@ class Guard:
         host = headers.get("host", "").lower()
         if not {host, host.rpartition(":")[0]} & self._hosts:
             return PlainTextResponse("this is not the collector's address\n", status_code=421)
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2].lower() != host:
+            return PlainTextResponse("this request comes from another page\n", status_code=403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:12]) > _LARGEST:
             return PlainTextResponse("the request is too large\n", status_code=413)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from fedparity.errors import OptionError
 from fedparity.errors.extras import extra
@@ -13,6 +14,8 @@ from fedparity.service.web import collector
 
 __all__ = ["Address", "auditor_link", "run"]
 
+_PATIENCE = 12.0
+"""Seconds for the head of a request."""
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -66,6 +69,37 @@ def auditor_link(store: Store, address: Address) -> str:
     return f"{address.url}/enter/{link}"
 
 
+def _impatient() -> type:
+    """A connection that is closed if it does not send the head of a request in time.
+
+    uvicorn waits for it without end, so that a few hundred slow senders would keep everybody else out.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415 -- an extra
+
+    class Impatient(H11Protocol):
+        _since = 0.0
+
+        def connection_made(self, transport: Any) -> None:  # noqa: ANN401 -- of asyncio
+            super().connection_made(transport)
+            self._watch()
+
+        def _watch(self) -> None:
+            if self.transport.is_closing():
+                return
+            at = self.loop.time()
+            cycle = getattr(self, "cycle", None)  # None before the first request
+            if cycle is not None and not cycle.response_complete:
+                self._since = 0.0
+            elif not self._since:
+                self._since = at
+            elif at - self._since > _PATIENCE:
+                self.transport.close()
+                return
+            self.loop.call_later(_PATIENCE / 4, self._watch)
+
+    return Impatient
+
+
 def run(store: Store, address: Address) -> None:
     """Answer requests until the process is told to stop."""
     uvicorn = extra("uvicorn", "the collector", "serve")
@@ -78,6 +112,7 @@ def run(store: Store, address: Address) -> None:
         ssl_keyfile=address.tls_key,
         proxy_headers=address.behind_proxy,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
+        http=_impatient(),
         server_header=False,
         log_level="warning",
         access_log=False,

@@ -8,8 +8,9 @@ line holds the digest of the one before it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -77,6 +78,7 @@ message = sa.Table(
     sa.Column("digest", sa.Text, primary_key=True),
     sa.Column("content", sa.LargeBinary, nullable=False),
     sa.Column("received", sa.Text, nullable=False),
+    sa.Column("records", sa.Text, nullable=False),
     sa.Column("current", sa.Boolean, nullable=False),
     sa.ForeignKeyConstraint(["study", "silo"], ["silo.study", "silo.name"], ondelete="CASCADE"),
 )
@@ -213,7 +215,7 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Give a connection that changes nothing."""
-        with self.engine.connect() as connection:
+        with self.engine.connect().execution_options(reads=True) as connection:
             yield connection
 
     @contextmanager
@@ -222,9 +224,11 @@ class Store:
         with self.engine.begin() as connection:
             yield Change(connection)
 
-    def events(self, study_id: str | None = None, *, after: int = 0) -> list[Event]:
-        """Return the lines of the log, of one study or of all."""
-        query = sa.select(event).where(event.c.sequence > after).order_by(event.c.sequence)
+    def events(self, study_id: str | None = None, *, last: int | None = None) -> list[Event]:
+        """Return the lines of the log, of one study or of all; or the last of them, the newest first."""
+        query = sa.select(event).order_by(event.c.sequence)
+        if last is not None:
+            query = sa.select(event).order_by(event.c.sequence.desc()).limit(last)
         if study_id is not None:
             query = query.where(event.c.study == study_id)
         with self.read() as connection:
@@ -261,9 +265,13 @@ class Store:
             )
         if os.path.lexists(path):
             raise OutputError.exists(path)
-        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.exec_driver_sql("VACUUM INTO ?", (path,))
-        Path(path).chmod(0o600)
+        Path(path).touch(mode=0o600)
+        source = self.engine.raw_connection()
+        try:
+            with closing(sqlite3.connect(path)) as copy:
+                source.driver_connection.backup(copy)  # type: ignore[union-attr]
+        finally:
+            source.close()
 
     def close(self) -> None:
         """Give up all connections."""
@@ -291,12 +299,7 @@ def _engine(url: str) -> sa.Engine:
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         # A writer waits here for the one before it, instead of failing when it wants to write.
-        writes = connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT"
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        reads = connection.get_execution_options().get("reads", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
     return engine
-
-
-def rows(connection: sa.Connection, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:
-    """Return all rows of a query."""
-    return connection.execute(query).all()

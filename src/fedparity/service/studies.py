@@ -13,6 +13,7 @@ from typing import Literal
 import sqlalchemy as sa
 
 from fedparity.auditing.audit import audit_messages
+from fedparity.documents.fields import group_words
 from fedparity.documents.files import FileNames
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
@@ -88,6 +89,7 @@ class Studies:
 
     def __init__(self, database: Store) -> None:
         self.store = database
+        self._plans: dict[str, Plan] = {}
 
     def create(self, plan_text: str, *, deadline: str | None, silos: Sequence[str] = ()) -> str:
         """Begin a study, and return its id.
@@ -159,7 +161,7 @@ class Studies:
                 return None
             silos, messages = store.silo, store.message
             query = (
-                sa.select(silos, messages.c.digest, messages.c.received, messages.c.content)
+                sa.select(silos, messages.c.digest, messages.c.received, messages.c.records)
                 .outerjoin(
                     messages,
                     sa.and_(
@@ -182,7 +184,7 @@ class Studies:
         late = row.deadline is not None and row.deadline < now()[:10]
         return Study(
             id=row.id,
-            plan=Plan.from_toml(row.plan.decode()),
+            plan=self.plan(study_id),
             deadline=row.deadline,
             created=row.created,
             silos=tuple(_standing(each, late=late) for each in found),
@@ -196,6 +198,15 @@ class Studies:
                 sa.select(store.study.c.plan).where(store.study.c.id == study_id)
             ).scalar()
         return None if found is None else bytes(found).decode()
+
+    def plan(self, study_id: str) -> Plan:
+        """Return the plan of a study; it never changes, and reading it takes longer than a message."""
+        if study_id not in self._plans:
+            text = self.plan_text(study_id)
+            if text is None:
+                raise OptionError("there is no such study.", fix="begin one with its plan.")
+            self._plans[study_id] = Plan.from_toml(text)
+        return self._plans[study_id]
 
     def invite(self, study_id: str, silo: str) -> str:
         """Return a link for a silo's people; the links and tokens that it had are void."""
@@ -242,7 +253,7 @@ class Studies:
         ConflictError
             If another message of the silo is already here.
         """
-        plan = Plan.from_toml(self.plan_text(study_id) or "")
+        plan = self.plan(study_id)
         try:
             sketch = SiloSketch.from_bytes(data)
             check_message(plan, sketch)
@@ -301,6 +312,7 @@ class Studies:
                 digest=sketch.digest,
                 content=data,
                 received=now(),
+                records=_records(sketch),
                 current=True,
             )
         )
@@ -336,8 +348,7 @@ class Studies:
 
     def measure(self, study_id: str) -> AuditResult:
         """Return what the messages that are here tell, without keeping it."""
-        plan = Plan.from_toml(self.plan_text(study_id) or "")
-        return audit_messages(plan, self.messages(study_id), AuditOptions())
+        return audit_messages(self.plan(study_id), self.messages(study_id), AuditOptions())
 
     def audit(self, study_id: str) -> int:
         """Run the audit on the messages that are here, keep the result, and return its number."""
@@ -410,6 +421,7 @@ class Studies:
         with self.store.change() as change:
             change.connection.execute(sa.delete(store.study).where(store.study.c.id == study_id))
             change.log("auditor", "deleted", study=study_id)
+        self._plans.pop(study_id, None)
 
 
 _EVIDENCE = """What is in this archive was made by {software}.
@@ -426,6 +438,14 @@ The same result again, byte for byte:
 """
 
 
+def _records(sketch: SiloSketch) -> str:
+    """The records of each group, for people."""
+    return " · ".join(
+        f"{group_words(cell.group)} {'withheld' if cell.count is None else format(cell.count, ',')}"
+        for cell in sketch.cells
+    )
+
+
 def _standing(row: sa.Row[tuple[object, ...]], *, late: bool) -> SiloStanding:
     state: State = "asked"
     at = row.invited
@@ -435,11 +455,7 @@ def _standing(row: sa.Row[tuple[object, ...]], *, late: bool) -> SiloStanding:
     counts = ""
     if row.digest is not None:
         state, at = "received", row.received
-        cells = SiloSketch.from_bytes(bytes(row.content)).cells
-        counts = " · ".join(
-            f"{cell.group} {'withheld' if cell.count is None else format(cell.count, ',')}"
-            for cell in cells
-        )
+        counts = row.records
     elif row.refused is not None:
         state = "refused"
     return SiloStanding(

@@ -39,6 +39,7 @@ from fedparity.version import __version__
 __all__ = ["collector"]
 
 _COOKIE = "fedparity_session"
+_SECURE_COOKIE = f"__Host-{_COOKIE}"  # browsers take it over TLS only, and from this very host
 _REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 Page: TypeAlias = Callable[[Request, Credential], Awaitable[Response]]
 
@@ -72,6 +73,7 @@ class _Pages:
     def __init__(self, store: Store, address: str, *, secure: bool) -> None:
         self.studies, self.store = Studies(store), store
         self.address, self.secure = address, secure
+        self.cookie = _SECURE_COOKIE if secure else _COOKIE
         self.templates = Environment(
             loader=PackageLoader("fedparity.service"),
             autoescape=True,
@@ -119,7 +121,7 @@ class _Pages:
 
         async def protected(request: Request) -> Response:
             found = await run_sync(
-                access.find, self.store, "session", request.cookies.get(_COOKIE)
+                access.find, self.store, "session", request.cookies.get(self.cookie)
             )
             study = request.path_params.get("study")
             # Somebody without the right to a study does not learn whether there is one.
@@ -136,7 +138,10 @@ class _Pages:
                     given.encode(), found.csrf.encode()
                 ):
                     return self._page("closed.html", status=403, why="form")
-            return await page(request, found)
+            try:
+                return await page(request, found)
+            finally:
+                await request.close()  # the files of a form
 
         return protected
 
@@ -145,7 +150,9 @@ class _Pages:
 
     async def home(self, request: Request) -> Response:
         """The studies, for an auditor; the own page, for a silo; for others, how to come in."""
-        found = await run_sync(access.find, self.store, "session", request.cookies.get(_COOKIE))
+        found = await run_sync(
+            access.find, self.store, "session", request.cookies.get(self.cookie)
+        )
         if found is None:
             return self._page("closed.html", why="link")
         if found.role == "silo":
@@ -177,7 +184,7 @@ class _Pages:
             return self._page("closed.html", status=403, why="used")
         response = RedirectResponse("/", 303)
         response.set_cookie(
-            _COOKIE, session, httponly=True, samesite="strict", secure=self.secure, path="/"
+            self.cookie, session, httponly=True, samesite="strict", secure=self.secure, path="/"
         )
         return response
 
@@ -190,7 +197,7 @@ class _Pages:
 
         await run_sync(forget)
         response = RedirectResponse("/", 303)
-        response.delete_cookie(_COOKIE, path="/")
+        response.delete_cookie(self.cookie, path="/", secure=self.secure)
         return response
 
     # The auditor ------------------------------------------------------------------------------
@@ -223,8 +230,8 @@ class _Pages:
         return await self._study_page(study, session)
 
     async def _study_page(self, study: Study, session: Credential, **more: Any) -> Response:  # noqa: ANN401
-        events = await run_sync(self.store.events, study.id)
-        values: dict[str, Any] = {"events": events[:-31:-1], "link": None, "error": None} | more
+        events = await run_sync(partial(self.store.events, study.id, last=30))
+        values: dict[str, Any] = {"events": events, "link": None, "error": None} | more
         return self._page("study.html", session=session, study=study, **values)
 
     async def _study(self, request: Request) -> Study:
@@ -282,8 +289,8 @@ class _Pages:
         async def lines() -> AsyncIterator[str]:
             last = -1
             while not await request.is_disconnected():
-                events = await run_sync(self.store.events, study)
-                newest = events[-1].sequence if events else 0
+                events = await run_sync(partial(self.store.events, study, last=1))
+                newest = events[0].sequence if events else 0
                 if newest != last:
                     last = newest
                     yield f"data: {newest}\n\n"
