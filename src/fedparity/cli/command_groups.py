@@ -122,6 +122,8 @@ COMMANDS = {
     "verify": Place("verify_commands", "Check the silos' messages against the plan."),
     "audit": Place("audit_commands", "Measure the disparity of all silos from their messages."),
     "engine": Place("command_groups", "Ask the silos over a network instead of by files."),
+    "serve": Place("serve_commands", "Collect the silos' messages with a small service."),
+    "send": Place("serve_commands", "Send a message to a collector."),
     "simulate": Place("simulate_commands", "Audit one table that has a column of silos."),
     "report": Place("report_commands", "Make a page, a PDF or Markdown of a result."),
     "keygen": Place("key_commands", "Make a key to sign messages with."),

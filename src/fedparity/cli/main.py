@@ -13,12 +13,14 @@ import click
 
 from fedparity.cli.command_groups import COMMANDS, LazyGroup
 from fedparity.errors import (
+    CollectorUnreachableError,
     DatabaseUnreachableError,
     DisclosureError,
     FedparityError,
     InputError,
     MissingExtraError,
     MissingSiloError,
+    NotAllowedError,
     OptionError,
     OutputError,
 )
@@ -59,6 +61,8 @@ class ExitCode(IntEnum):
 
 _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
     (DatabaseUnreachableError, ExitCode.NETWORK),
+    (CollectorUnreachableError, ExitCode.NETWORK),
+    (NotAllowedError, ExitCode.REFUSED),
     (DisclosureError, ExitCode.REFUSED),
     (MissingSiloError, ExitCode.SILO_MISSING),
     (MissingExtraError, ExitCode.USAGE),
