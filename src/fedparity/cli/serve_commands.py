@@ -80,7 +80,7 @@ class StartOptions:
 @with_options(StartOptions)
 @click.pass_context
 def serve(context: click.Context, options: StartOptions) -> None:
-    """Start a collector: a service that takes the silos' messages and runs the audit.
+    """Start a collector: it takes the silos' messages and runs the audit.
 
     Prints the auditor's link, which works once. The auditor begins a study with a plan, sends each silo a
     link, sees who has answered, runs the audit and downloads the evidence. Each silo has a page of its own,
@@ -183,7 +183,8 @@ def send(message: str, options: SendOptions) -> None:
 
     \b
     Examples:
-      fedparity send aurora.sketch.json --to https://audit.example.org --token-file token.txt
+      fedparity send aurora.sketch.json --to https://audit.example.org \\
+        --token-file token.txt
     """
     token = read_secret(options.token_file, "token").decode("ascii", "replace")
     data = read_bounded(message, limit=_LARGEST_MESSAGE)
