@@ -238,7 +238,8 @@ def audit_pooled(
         redraws=redraws,
         progress=progress,
     )
-    return replace(result, warnings=(*warnings, *result.warnings))
+    summary = replace(result.plan, simulated=isinstance(asked, Settings))
+    return replace(result, plan=summary, warnings=(*warnings, *result.warnings))
 
 
 def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:

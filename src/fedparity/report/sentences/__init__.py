@@ -16,12 +16,14 @@ from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
     in_points,
+    method,
     points_range,
     rates_heading,
     reading_rates,
     seen_alone,
     size,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
 from fedparity.report.sentences.caveats import (
     does_not_prove,
@@ -33,11 +35,13 @@ from fedparity.report.sentences.caveats import (
     left_out,
     levels_words,
     reproduce_command,
+    reproduce_words,
     set_aside_words,
     what_is_missing,
     what_weakens,
 )
 from fedparity.report.sentences.naming import groups_words, silos_words
+from fedparity.report.sentences.next_steps import next_steps
 from fedparity.report.sentences.origins import explain_attribution, explain_decomposition, why
 
 __all__ = [
@@ -60,17 +64,21 @@ __all__ = [
     "is_complete",
     "left_out",
     "levels_words",
+    "method",
+    "next_steps",
     "points_range",
     "rates_heading",
     "reading_rates",
     "reproduce_command",
+    "reproduce_words",
     "seen_alone",
     "set_aside_words",
     "silos_words",
     "size",
     "symbol",
-    "two_verdicts",
+    "verdict_for_all",
     "what_is_missing",
     "what_weakens",
     "why",
+    "worse_off",
 ]

@@ -28,6 +28,7 @@ __all__ = [
     "left_out",
     "levels_words",
     "reproduce_command",
+    "reproduce_words",
     "set_aside_words",
     "what_is_missing",
     "what_weakens",
@@ -108,8 +109,8 @@ def _nothing(result: AuditResult) -> str:
     if not is_complete(result):
         return ""
     return (
-        "No silo that the plan names is missing, no cell was withheld, and no row was dropped for "
-        "want of a score."
+        "All silos that the plan names answered, nothing was withheld, and no row was dropped because "
+        "its score was missing."
     )
 
 
@@ -165,7 +166,7 @@ def _rows(result: AuditResult) -> str:
     were = "was" if rows == 1 else "were"
     return (
         f"{counted(rows, 'row')} without a score {were} dropped: {joined([*map(_dropped, silos)])}. "
-        "No bound counts them."
+        "The ranges do not allow for them."
     )
 
 
@@ -189,17 +190,21 @@ def does_not_prove() -> tuple[str, ...]:
             "It holds for the records, groups and scores that the silos described, and for no other; "
             "that the silos followed the plan is theirs to answer for."
         ),
-        "The review level is a choice of whoever wrote the plan, not a finding.",
+        "The review level is a choice of the authors of the plan, not a finding.",
     )
 
 
 def reproduce_command(result: AuditResult) -> str:
-    """Return the command that makes the same result from the same plan and messages.
+    """Return the command that makes the same result again.
 
-    The plan is the file with the digest ``result.plan.digest``; ``plan.toml`` and ``inbox`` stand
-    for wherever the plan and the messages are.
+    Of an audit, ``plan.toml`` (the file with the digest ``result.plan.digest``) and ``inbox`` stand for
+    the plan and the messages. A simulation has neither: words in capitals stand for the table and its
+    columns.
     """
     words = ["fedparity audit plan.toml inbox"]
+    if result.plan.simulated:
+        words = ["fedparity simulate TABLE --silo COLUMN --score COLUMN --group COLUMN"]
+        words += _settings(result)
     if result.confidence != 0.95:
         words.append(f"--confidence {result.confidence!r}")
     if result.seed:
@@ -208,6 +213,31 @@ def reproduce_command(result: AuditResult) -> str:
     if not pooled:  # such redraws are made only where their number is not given
         words.append(f"--redraws {result.redraws}")
     return " ".join([*words, "-o result.json"])
+
+
+def _settings(result: AuditResult) -> list[str]:
+    """The options of a simulation that stand for a plan."""
+    plan, found = result.plan, result.disparity
+    lowest, highest = plan.score_range
+    words = [f"--range {lowest!r} {highest!r}"]
+    words += [f"--levels {plan.levels}", f"--sketch {plan.sketch}", f"--estimator {plan.estimator}"]
+    words += [f"--order {plan.order}"]
+    words += [f"--step {plan.score_step!r}"] if plan.score_step is not None else []
+    words += [f"--favorable {plan.favorable}"]
+    if found.review_level is not None:
+        words.append(f"--review-level {found.review_level!r} --review-unit {found.review_unit}")
+    words += [f"--threshold {each.score!r}" for each in result.thresholds]
+    return words + [f"--tail {each.level!r}" for each in result.tails]
+
+
+def reproduce_words(result: AuditResult) -> str:
+    """Return what the command needs."""
+    if result.plan.simulated:
+        return (
+            "This is a simulation from one table: there is no plan file, and no silo sent a message. "
+            "The command that makes the same result from the same table and columns:"
+        )
+    return "The command that makes the same result from the same plan and messages:"
 
 
 def explain_laws(result: AuditResult) -> str:

@@ -22,14 +22,14 @@ __all__ = [
     "why",
 ]
 
-SHARES = "These are shares of a measure, not causes."
+SHARES = "This splits the number; it does not explain causes."
 LIMITS_OF_TERMS = (
     "No term sees which silo is which across groups: rename the silos of one group only, and all "
     "of them stay the same. So none of them is selection, and none is disparity inside silos."
 )
 _REASONS = {
-    "selection": "which group is in which silo",
-    "within": "how scores differ between groups inside silos",
+    "selection": "how the groups are spread over the silos",
+    "within": "how the groups score inside silos",
 }
 _ONLY_SUMS = "only sums over silos were seen"
 
