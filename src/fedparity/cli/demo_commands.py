@@ -150,6 +150,7 @@ class DemoOptions:
     seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
     force: bool = option("--force", "Write into a folder that holds other things.")
     as_json: bool = option("--json", "Print the result as JSON.")
+    details: bool = option("--details", "Show formulas, every kind of bound, and all silos.")
 
 
 @click.command
@@ -179,7 +180,7 @@ def demo(options: DemoOptions) -> None:
     else:
         found = [inspect_message(plan, message.silo, message) for message in messages]
         click.echo(f"What the hospitals sent\n\n{verify_text(plan, found, [])}\n")
-        click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
+        click.echo(f"{audit_text(result, details=options.details)}\n\n{_pooled(made)}")
     command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
     note = printable(folder / _NOTE)
     click.echo(f"\n{note} says what is in the folder; next:\n  {command}", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from fedparity.documents.fields import hidden_place
 from fedparity.documents.result import AuditResult
@@ -44,8 +44,8 @@ class Preparation:
 
     @classmethod
     def today(cls, author: str = "") -> Preparation:
-        """Return the preparation of today, by Universal Time."""
-        return cls(date=datetime.now(tz=UTC).date().isoformat(), author=author)
+        """Return the preparation of today, where this machine is."""
+        return cls(date=datetime.now().astimezone().date().isoformat(), author=author)
 
     @classmethod
     def stated(cls, day: str | None, author: str | None) -> Preparation:

@@ -441,8 +441,10 @@ def reading_rates(rates: Rates, result: AuditResult) -> str:
     """Return the widest gap, the answer, what the intervals count, and whom they hold for."""
     gap, often = rates.widest_gap, percent(rates.confidence)
     sentences = (
-        f"Widest gap: {_gap(gap.value)} percentage points ({often} range {_gap(gap.interval.lower)} to "
-        f"{_gap(gap.interval.upper)}).",
+        (
+            f"Widest gap: {_gap(gap.value)} percentage points ({often} range "
+            f"{_gap(gap.interval.lower)} to {_gap(gap.interval.upper)})."
+        ),
         f"The smallest ratio to the highest rate {_answer(rates.answer)}.",
         _for_all(rates, result),
         "The ranges allow for sampling and summarizing.",

@@ -220,7 +220,11 @@ def _settings(result: AuditResult) -> list[str]:
     plan, found = result.plan, result.disparity
     lowest, highest = plan.score_range
     words = [f"--range {lowest!r} {highest!r}"]
-    words += [f"--levels {plan.levels}", f"--sketch {plan.sketch}", f"--estimator {plan.estimator}"]
+    words += [
+        f"--levels {plan.levels}",
+        f"--sketch {plan.sketch}",
+        f"--estimator {plan.estimator}",
+    ]
     words += [f"--order {plan.order}"]
     words += [f"--step {plan.score_step!r}"] if plan.score_step is not None else []
     words += [f"--favorable {plan.favorable}"]
