@@ -22,7 +22,7 @@ from fedparity.cli.options import (
     private_key,
     with_options,
 )
-from fedparity.cli.output import print_json, quoted
+from fedparity.cli.output import note, print_json, quoted
 from fedparity.cli.plan_text import plan_text
 from fedparity.documents.fields import as_group
 from fedparity.documents.files import refuse_existing, write_whole
@@ -173,8 +173,8 @@ def new(file: str, options: NewPlanOptions, *, force: bool) -> None:
     plan.write(file, force=force)
     for warning in plan_warnings(plan):
         click.echo(f"warning: {warning}", err=True)
-    click.echo(f"wrote {printable(file)}\ndigest {plan.digest}", err=True)
-    click.echo(f"next: fedparity plan show {quoted(file)}, then send it to every silo", err=True)
+    note(f"wrote {printable(file)}\ndigest {plan.digest}")
+    note(f"next: fedparity plan show {quoted(file)}, then send it to every silo")
 
 
 def _ask(options: NewPlanOptions) -> NewPlanOptions:
@@ -361,7 +361,7 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
     if not mistakes:
         signed = "" if signature is None else ", signed"
         shown = quoted("fedparity", "plan", "show", file)
-        click.echo(f"{printable(file)} is a valid plan{signed}; next: {shown}", err=True)
+        note(f"{printable(file)} is a valid plan{signed}; next: {shown}")
         return
     click.echo(
         f"error: {printable(file)} has {counted(len(mistakes), 'mistake')}.\n"
@@ -428,5 +428,5 @@ def sign(file: str, options: SignOptions) -> None:
         written = signed.to_toml()
     output = options.output or file
     write_whole(output, written.encode(), force=options.force or options.output is None)
-    click.echo(f"signed {printable(output)} with the key {public_text(key)}", err=True)
-    click.echo(f"digest {signed.digest}", err=True)
+    note(f"signed {printable(output)} with the key {public_text(key)}")
+    note(f"digest {signed.digest}")

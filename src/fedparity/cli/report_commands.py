@@ -10,7 +10,7 @@ import click
 
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.options import option, with_options
-from fedparity.cli.output import open_page
+from fedparity.cli.output import note, open_page
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
 from fedparity.errors import OutputError
@@ -102,7 +102,7 @@ class ReportOptions:
                 click.echo(data.decode(), nl=False)
             else:
                 write_whole(target, data, force=force)
-                click.echo(f"wrote {printable(target)}", err=True)
+                note(f"wrote {printable(target)}")
         if self.tables is not None:
             self._write_tables(result, self.tables, force=force)
         if self.open_page and self.html is not None:
@@ -119,7 +119,7 @@ class ReportOptions:
             raise OutputError.unwritable(folder, str(problem.strerror)) from None
         for name, data in made.items():
             write_whole(os.path.join(folder, name), data, force=force)  # noqa: PTH118
-        click.echo(f"wrote {counted(len(made), 'table')} to {printable(folder)}", err=True)
+        note(f"wrote {counted(len(made), 'table')} to {printable(folder)}")
 
 
 @click.command
