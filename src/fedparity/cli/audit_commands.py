@@ -67,9 +67,7 @@ class ResultOptions:
         "Add the share of each group above a quantile of everyone (0.5: LL144 scoring rate).",
         type=PROBABILITY,
     )
-    details: bool = option(
-        "--details", "Show formulas, every kind of bound, and all silos."
-    )
+    details: bool = option("--details", "Show formulas, every kind of bound, and all silos.")
     fail_above: Literal["all", "answered"] | None = option(
         "--fail-above [=answered]",
         "Exit code 10 above the review level for all; or among those who answered.",

@@ -125,7 +125,9 @@ class ReportOptions:
 @click.command
 @click.argument("result", type=click.Path())
 @with_options(ReportOptions)
-@click.option("--details", is_flag=True, help="Print formulas, every kind of bound, and all silos.")
+@click.option(
+    "--details", is_flag=True, help="Print formulas, every kind of bound, and all silos."
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
 def report(result: str, options: ReportOptions, *, details: bool, force: bool) -> None:
     """Show RESULT, the JSON that audit or simulate wrote, or make reports of it.

@@ -48,8 +48,8 @@ __all__ = [
 ]
 
 READING_MAGNITUDES = (
-    "An interval is of the population; the other ranges are of the raw data, whatever they are, "
-    "noise included. The first two values are without what noise adds on average."
+    "The interval describes the population, the other ranges the raw data. What chance and noise add "
+    "on average is taken off the first two values."
 )
 _SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
 """Of the curves; those of the silos' quantiles are the same."""

@@ -42,7 +42,12 @@ from fedparity.report.sentences.caveats import (
 )
 from fedparity.report.sentences.naming import groups_words, silos_words
 from fedparity.report.sentences.next_steps import next_steps
-from fedparity.report.sentences.origins import explain_attribution, explain_decomposition, why
+from fedparity.report.sentences.origins import (
+    explain_attribution,
+    explain_decomposition,
+    what_dominates,
+    why,
+)
 
 __all__ = [
     "chance",
@@ -77,6 +82,7 @@ __all__ = [
     "size",
     "symbol",
     "verdict_for_all",
+    "what_dominates",
     "what_is_missing",
     "what_weakens",
     "why",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
+from fedparity.documents.audit_warnings import WarningCode
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import PlanSummary, SiloResult
@@ -19,6 +20,7 @@ from fedparity.report.sentences.naming import (
 from fedparity.text import amount, counted, number, percent, span, stated
 
 __all__ = [
+    "Caveat",
     "does_not_prove",
     "explain_accuracy",
     "explain_laws",
@@ -30,6 +32,7 @@ __all__ = [
     "reproduce_command",
     "reproduce_words",
     "set_aside_words",
+    "weakening",
     "what_is_missing",
     "what_weakens",
 ]
@@ -42,6 +45,13 @@ _DOUBT: Final = frozenset({"implausible_count"})
 """Codes of the warnings that say what is said here from the result's own fields, if these know."""
 _REASONS = {"small": "too few records", "complementary": "to protect another cell"}
 _CELLS_NAMED = 5
+
+
+class Caveat(NamedTuple):
+    """A sentence, and the code of the warning that it is or repeats; empty where it is neither."""
+
+    code: WarningCode | Literal[""]
+    text: str
 
 
 def is_complete(result: AuditResult) -> bool:
@@ -76,8 +86,8 @@ def set_aside_words(result: AuditResult) -> tuple[str, ...]:
     )
 
 
-def what_weakens(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for everything else that is missing, was cut, or weakens a number."""
+def what_weakens(result: AuditResult) -> tuple[Caveat, ...]:
+    """Return everything else that is missing, was cut, or weakens a number, by the code of its warning."""
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
     said = {
         *_DOUBT,
@@ -86,19 +96,30 @@ def what_weakens(result: AuditResult) -> tuple[str, ...]:
         *(_CELLS if cells else ()),
         *(_ROWS if rows else ()),
     }
-    sentences = (
-        _nothing(result),
-        cells,
-        _bounds(result),
-        rows,
-        *(_started(warning.text) for warning in result.warnings if warning.code not in said),
+    caveats = (
+        Caveat("", _nothing(result)),
+        Caveat("cells_withheld", cells),
+        Caveat("", _bounds(result)),
+        Caveat("rows_dropped", rows),
+        *(
+            Caveat(warning.code, _started(warning.text))
+            for warning in result.warnings
+            if warning.code not in said
+        ),
     )
-    return tuple(sentence for sentence in sentences if sentence)
+    return tuple(caveat for caveat in caveats if caveat.text)
+
+
+def weakening(result: AuditResult) -> tuple[str, ...]:
+    """Return the same as text, each warning with its code."""
+    return tuple(
+        f"{each.text} [{each.code}]" if each.code else each.text for each in what_weakens(result)
+    )
 
 
 def what_is_missing(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for everything that is missing, was cut, or weakens a number."""
-    return (*left_out(result), *what_weakens(result))
+    return (*left_out(result), *(each.text for each in what_weakens(result)))
 
 
 def _started(text: str) -> str:
