@@ -31,6 +31,7 @@ from fedparity.report.sentences.next_steps import next_steps
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
+    in_percent,
     larger_part,
     stand_ins,
     what_dominates,
@@ -91,7 +92,7 @@ def _brief(result: AuditResult, width: int) -> list[list[str]]:
     sections = [
         _headline(result, width),
         _brief_groups(result, width),
-        _brief_sources(result, width),
+        wrapped(in_percent(result), width),
         [],
         origin + _warnings(result, width, _MOST_WARNINGS),
     ]
@@ -192,18 +193,6 @@ def _rate_column(rates: Rates) -> str:
         score = number(rates.score, 6)
         return f"{score} or above" if rates.favorable == "above" else f"below {score}"
     return "above median" if rates.level == 0.5 else f"above rank {number(rates.level, 4)}"
-
-
-def _brief_sources(result: AuditResult, width: int) -> list[str]:
-    """Both parts as shares, on as few lines as they take."""
-    parts, whole = result.attribution, result.disparity.value
-    if parts.selection is None or parts.within is None or whole <= 0:
-        return wrapped(what_dominates(result), width)
-    words = (
-        f"{share_of(parts.selection, whole)} of the disparity is how the groups are spread over the "
-        f"silos, {share_of(parts.within, whole)} how they score inside silos. {SHARES}"
-    )
-    return wrapped(words, width)
 
 
 def _groups(result: AuditResult, width: int) -> list[str]:

@@ -38,7 +38,7 @@ def sheets(result: AuditResult) -> dict[str, Grid]:
     document = result.to_dict()
     found = {
         "groups": tables.groups(result),
-        "pairs": tables.pairs(result),
+        "pairs": tables.pairs(result, details=True),
         "magnitudes": tables.magnitudes(result),
         "measures": tables.accuracy(result),
         "curves": tables.curves(result),

@@ -341,25 +341,21 @@ def _measure(title: str, meaning: str, value: str = "", ends: str = "") -> Row:
     return Row(title=title, cells=cells)
 
 
-def pairs(result: AuditResult) -> Table:
-    """Return the distances of every two groups."""
-    fields = {
-        "corrected": "number",
-        "interval": "span",
-        "certificate": "span",
-        "mean_gap": "signed",
-        "cramer": "number",
-    }
+def pairs(result: AuditResult, *, details: bool = False) -> Table:
+    """Return the distances of every two groups; ``details`` adds the certificate and the Cramér distance."""
+    fields = {"corrected": "number", "interval": "span", "mean_gap": "signed"}
+    titles = [
+        "points apart",
+        f"{percent(result.confidence)} interval",
+        "mean of the first minus the second",
+    ]
+    if details:
+        fields |= {"certificate": "span", "cramer": "number"}
+        titles += ["guaranteed for the silos' own records", symbol("C", result)]
     return Table(
         caption="Distances between two groups, in score points",
         corner="groups",
-        columns=_columns(
-            symbol("W", result),
-            f"{percent(result.confidence)} interval",
-            given_words(result),
-            "mean of the first minus the second",
-            symbol("C", result),
-        ),
+        columns=_columns(*titles),
         rows=tuple(
             _row(" and ".join(map(group_words, pair.groups)), f"/pairs/{i}", fields)
             for i, pair in enumerate(result.pairs)

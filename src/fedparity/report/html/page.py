@@ -137,6 +137,8 @@ def said(result: AuditResult) -> Mapping[str, Any]:
         "why": sentences.why,
         "worse_off": sentences.worse_off,
         "dominates": sentences.what_dominates,
+        "in_means": sentences.in_means,
+        "in_percent": sentences.in_percent,
         "chance": sentences.chance,
         "laws": sentences.explain_laws,
         "alone": sentences.explain_alone,
@@ -148,6 +150,7 @@ def said(result: AuditResult) -> Mapping[str, Any]:
     }
     words: dict[str, Any] = {name: safe(sentence(result)) for name, sentence in single.items()}
     for_all = sentences.verdict_for_all(result)
+    words["shares"] = sentences.shares(result)
     words["for_all"] = None if for_all is None else (for_all[0], safe(for_all[1]))
     words["left_out"] = tuple(map(safe, sentences.left_out(result)))
     words["next"] = safe(" ".join(sentences.next_steps(result)))

@@ -15,6 +15,7 @@ from fedparity.report.sentences.answers import (
     explain_influence,
     how_certain,
     how_large,
+    in_means,
     in_points,
     method,
     points_range,
@@ -45,6 +46,8 @@ from fedparity.report.sentences.next_steps import next_steps
 from fedparity.report.sentences.origins import (
     explain_attribution,
     explain_decomposition,
+    in_percent,
+    shares,
     what_dominates,
     why,
 )
@@ -65,6 +68,8 @@ __all__ = [
     "groups_words",
     "how_certain",
     "how_large",
+    "in_means",
+    "in_percent",
     "in_points",
     "is_complete",
     "left_out",
@@ -78,6 +83,7 @@ __all__ = [
     "reproduce_words",
     "seen_alone",
     "set_aside_words",
+    "shares",
     "silos_words",
     "size",
     "symbol",

@@ -40,6 +40,7 @@ __all__ = [
     "has_direction",
     "how_certain",
     "how_large",
+    "in_means",
     "in_points",
     "level_share",
     "method",
@@ -87,6 +88,11 @@ def how_large(result: AuditResult) -> str:
     return " ".join(filter(None, sentences))
 
 
+def in_means(result: AuditResult) -> str:
+    """Return the difference of the means, and the distance in standard deviations."""
+    return " ".join(filter(None, (_means(result), _deviations(result))))
+
+
 def _apart(result: AuditResult) -> str:
     worst = result.magnitudes.worst_pair
     first, second = (short(group_words(group)) for group in worst.groups)
@@ -105,7 +111,7 @@ def _deviations(result: AuditResult) -> str:
     distance = result.magnitudes.standardized.distance.value
     if distance is None:
         return ""
-    return f"That is about {number(distance, 2)} standard deviations of the scores in a group."
+    return f"The distance is about {number(distance, 2)} standard deviations of the scores in a group."
 
 
 def _means(result: AuditResult) -> str:
@@ -412,8 +418,8 @@ def reading_silos(result: AuditResult) -> str:
 def explain_influence(result: AuditResult) -> str:
     """Return what a silo's influence is."""
     return (
-        f"Influence: {symbol('G', result)} of all silos minus {symbol('G', result)} without this "
-        "one. It may be negative, and a silo without a disparity of its own can have a large one."
+        f"Influence: change in the overall disparity ({symbol('G', result)}) when this silo is "
+        "included. It may be negative, and a silo without a disparity of its own can have a large one."
     )
 
 

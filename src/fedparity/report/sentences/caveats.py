@@ -129,10 +129,9 @@ def _started(text: str) -> str:
 def _nothing(result: AuditResult) -> str:
     if not is_complete(result):
         return ""
-    return (
-        "All silos that the plan names answered, nothing was withheld, and no row was dropped because "
-        "its score was missing."
-    )
+    everyone = "" if result.plan.simulated else "All silos that the plan names answered, "
+    words = "nothing was withheld, and no row was dropped because its score was missing."
+    return _started(everyone + words)
 
 
 def _silos(result: AuditResult) -> str:

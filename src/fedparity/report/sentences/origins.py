@@ -15,7 +15,9 @@ __all__ = [
     "SHARES",
     "explain_attribution",
     "explain_decomposition",
+    "in_percent",
     "larger_part",
+    "shares",
     "stand_ins",
     "terms",
     "what_dominates",
@@ -106,6 +108,26 @@ def _part(value: float | None, result: AuditResult) -> str:
     if value is None:
         return "an unknown part"
     return number(value) if whole <= 0 else f"{number(value)} ({share_of(value, whole)})"
+
+
+def shares(result: AuditResult) -> tuple[str, str] | None:
+    """Return both parts in percent of the disparity; ``None`` where they are not known, or it is zero."""
+    parts, whole = result.attribution, result.disparity.value
+    if parts.selection is None or parts.within is None or whole <= 0:
+        return None
+    return share_of(parts.selection, whole), share_of(parts.within, whole)
+
+
+def in_percent(result: AuditResult) -> str:
+    """Return where the disparity comes from in one line: both parts in percent, and what they are not."""
+    found = shares(result)
+    if found is None:
+        return what_dominates(result)
+    spread, inside = found
+    return (
+        f"{spread} of the disparity is how the groups are spread over the silos, {inside} how they "
+        f"score inside silos. {SHARES}"
+    )
 
 
 def stand_ins(result: AuditResult) -> str:
