@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from fedparity.auditing.audit import audit
+from fedparity.auditing.audit import audit_messages
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.message_files import inspect_message
 from fedparity.cli.options import option, with_options
@@ -184,7 +184,7 @@ def demo(options: DemoOptions) -> None:
     made, plan = hospitals(options.seed), _demo_plan(options.levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
-    result = audit(plan, messages)
+    result = audit_messages(plan, messages)
     result.write(folder / "result.json", force=True)
     page = _write_page(folder, result)
     if options.as_json:

@@ -123,7 +123,10 @@ class SiloSettings:
             ledger = Path(text.get("ledger") or policy.ledger or default_ledger_path())
             data = _data(text)
         except (OptionError, DatabaseError, OSError) as error:
-            raise SettingsError.unusable_data(_reason(error)) from None
+            raise SettingsError(
+                f"the data of this silo cannot be used: {_reason(error)}.",
+                fix="correct the settings that are passed as --node-config.",
+            ) from None
         return cls(
             silo=text["silo"],
             approved=_digest(text["plan"]),
