@@ -12,6 +12,7 @@ from tests.unit.report.html.page_reading import Page, report, words
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import sentences
+from fedparity.report.tables import all_rates
 from fedparity.report.html.page import html_report
 
 SHAPES = {"above": "▲", "below": "▼", "inconclusive": "◆", "none": "–"}
@@ -31,7 +32,7 @@ def test_a_verdict_is_a_word_and_a_shape(verdict):
 
 @pytest.mark.parametrize("name", [*AUDITS])
 def test_the_first_screen_answers_in_the_order_of_the_questions(name):
-    """The headline, one range, both verdicts, who is left out; then how large, seen alone, why."""
+    """The headline, who is worse off, one range, who is left out, what next; then the rest."""
     result = named_audit(name)
     page = Page(report(name))
     said = [
@@ -42,18 +43,21 @@ def test_the_first_screen_answers_in_the_order_of_the_questions(name):
 
     answers = [
         sentences.in_points(result),
+        *filter(None, [sentences.worse_off(result)]),
         sentences.points_range(result),
-        *(verdict for _, verdict in sentences.two_verdicts(result)),
+        *(" ".join(each) for each in filter(None, [sentences.verdict_for_all(result)])),
         *sentences.left_out(result),
-        sentences.how_large(result),
+        " ".join(sentences.next_steps(result)),
+        sentences.in_means(result),
         sentences.seen_alone(result),
-        sentences.why(result),
-        *sentences.what_weakens(result),
+        sentences.what_dominates(result),
+        *(each.text for each in sentences.what_weakens(result)),
     ]
 
     places = [said.index(" ".join(answer.split())) for answer in answers]
     assert places == sorted(places)
-    assert len(places) == len(said) - 1 - (result.disparity.review_level is None)
+    others = 2 + bool(all_rates(result)) + 2 * (sentences.shares(result) is not None)
+    assert len(places) == len(said) - others  # circumstances, the verdict, a caption, both shares
 
 
 @pytest.mark.parametrize("name", [*AUDITS])
@@ -66,7 +70,7 @@ def test_what_few_readers_need_is_folded(name):
     def is_folded(element):
         return id(element) in inside
 
-    assert words(folded.find("summary")) == "How sure, in detail"
+    assert words(folded.find("summary")).startswith("Details: the four kinds of ranges")
     assert all(map(is_folded, page.all("math")))
     for path in ("p_value", "combined", "certificate", "outer"):
         held = [e for e in page.all("span") if e.get("data-path") == f"/disparity/{path}"]
@@ -84,7 +88,7 @@ def test_every_threshold_and_tail_has_its_table(name):
     told = [words(each) for each in page.all("caption") if each.get("data-sentence") is not None]
 
     rates = (*result.thresholds, *result.tails)
-    assert told == [sentences.rates_heading(each) for each in rates]
+    assert told == ["The groups, in all silos together", *map(sentences.rates_heading, rates)]
     shown = {each.path for each in page.shown()}
     for i, each in enumerate(result.thresholds):
         for j in range(len(each.groups)):
