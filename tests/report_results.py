@@ -114,7 +114,8 @@ def summed_result(*, order: int = 2) -> AuditResult:
     warnings = (
         AuditWarning(code="silos_dropped_out", text="1 of 4 silos dropped out: 'late'."),
         AuditWarning(
-            code="rows_dropped", text="7 rows without a score were dropped: the ranges do not allow for them."
+            code="rows_dropped",
+            text="7 rows without a score were dropped: the ranges do not allow for them.",
         ),
     )
     return dataclasses.replace(

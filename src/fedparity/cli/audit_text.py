@@ -59,10 +59,10 @@ _LINES = 23
 """Of a screen of 24 lines, one is for the prompt."""
 _ALL, _SOME = 40, 15
 """With details, up to the first number of silos all are shown; of more, the second number."""
-_SHOWN, _MOST_PAIRS, _MOST_WARNINGS = 8, 3, 2
-"""Groups and pairs; the JSON has them all. Warnings in full; details have them all."""
-_BRIEF = 4
-"""Groups in the short answer."""
+_SHOWN, _MOST_PAIRS = 8, 3
+"""Groups and pairs; the JSON has them all."""
+_BRIEF, _FEWEST_SILOS = 4, 4
+"""Groups in the short answer, and the fewest lines for its table of silos."""
 _COUNT, _VALUE, _INFLUENCE = 9, 9, 9
 _LABEL, _LONGEST_GROUP, _LONGEST_NAME = 15, 28, 22
 _BRIEF_LABEL = 14
@@ -89,16 +89,15 @@ def _joined(sections: Iterable[list[str]]) -> str:
 def _brief(result: AuditResult, width: int) -> list[list[str]]:
     """The headline, the groups, where it comes from, and as many silos as there is room for."""
     origin = wrapped(f"{result.plan.title}: {size(result)}.", width)
-    sections = [
-        _headline(result, width),
-        _brief_groups(result, width),
-        wrapped(in_percent(result), width),
-        [],
-        origin + _warnings(result, width, _MOST_WARNINGS),
-    ]
-    used = len(_joined(sections).splitlines()) + 1
-    sections[3] = _silos(result, width, _LINES - used)
-    return sections
+    first = [_headline(result, width), _brief_groups(result, width)]
+    sources = wrapped(in_percent(result), width)
+    # warnings in full give way to their codes, then the sources to what is missing
+    for most, where in ((2, sources), (1, sources), (0, sources), (0, [])):
+        last = origin + _warnings(result, width, most)
+        room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
+        if room >= _FEWEST_SILOS or (most == 0 and room >= -1):
+            break
+    return [*first, where, _silos(result, width, room), last]
 
 
 def _detailed(result: AuditResult, width: int) -> list[list[str]]:
@@ -144,14 +143,18 @@ def _warnings(result: AuditResult, width: int, most: int | None) -> list[str]:
     lines = list(_each((f"{each.text} [{each.code}]" for each in shown), width, "! "))
     if left_over := others[len(shown) :]:
         codes = ", ".join(dict.fromkeys(warning.code for warning in left_over))
-        words = f"{counted(len(left_over), 'more warning')} with --details: {codes}."
+        words = f"{counted(len(left_over), 'more warning' if shown else 'warning')} with --details: {codes}."
         lines += wrapped(words, width, first="! ")
     return lines
 
 
 def _brief_groups(result: AuditResult, width: int) -> list[str]:
     """Records, mean, and at the first threshold rate and ratio with interval and answer."""
-    shown, rates = result.groups[:_BRIEF], all_rates(result)[:1]
+    rates, worst = all_rates(result)[:1], result.magnitudes.worst_pair.groups
+    # of many groups those of the headline, and others in their order
+    chosen = sorted(result.groups, key=lambda each: each.group not in worst)[:_BRIEF]
+    places = [place for place, each in enumerate(result.groups) if each in chosen]
+    shown = [result.groups[place] for place in places]
     labels = [group_words(each.group) for each in shown]
     names = min(max(5, *map(width_of, labels)), _BRIEF_LABEL)
     counts = max(9, *(2 + width_of(amount(each.n)) for each in shown))
@@ -162,7 +165,7 @@ def _brief_groups(result: AuditResult, width: int) -> list[str]:
         )
         heading = heading.replace("95 %", percent(found.confidence))
     lines = [heading]
-    for place, (label, each) in enumerate(zip(labels, shown, strict=True)):
+    for place, label, each in zip(places, labels, shown, strict=True):
         line = f"{left(label, names)}{right(amount(each.n), counts)}{right(number(each.mean), 9)}"
         for found in rates:
             rate = found.groups[place]

@@ -62,7 +62,8 @@ def test_one_range_stands_under_it_and_what_the_missing_could_change():
     text = " ".join(audit_text(result_of(plan)).split("\n\n")[0].split())
 
     assert re.search(
-        r"95 % range: 0\.\d+ to 0\.\d+ points once sampling and summarizing are allowed for\. ◆", text
+        r"95 % range: 0\.\d+ to 0\.\d+ points once sampling and summarizing are allowed for\. ◆",
+        text,
     )
     assert (
         "◆ If the missing data could be anything: inconclusive at 0.05 points (range 0 to 1 points)."

@@ -224,7 +224,9 @@ def test_an_audit_writes_reports_beside_its_answer(folder):
 
 def test_a_report_that_is_printed_takes_the_place_of_the_text(folder):
     write_audit(folder)
-    ended = run("audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "-", *DAY)
+    ended = run(
+        "audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "-", *DAY
+    )
 
     assert ended.stdout == markdown_report(fp.AuditResult.read("r.json"), PREPARED)
 

@@ -137,7 +137,7 @@ def test_no_font_of_the_machine_is_used(monkeypatch):
 
 
 @needs_typst
-@pytest.mark.parametrize("letter", ["東", "😀", "\U0001f3e5"])
+@pytest.mark.parametrize("letter", ["東", "\U0001f3e5"])
 def test_a_letter_that_the_fonts_lack_is_written_as_its_code(letter):
     code = letter.encode("ascii", "backslashreplace").decode()
 

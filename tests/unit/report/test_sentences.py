@@ -240,7 +240,9 @@ def test_everything_that_is_missing_is_named_once():
 
     assert "1 of 5 silos sent nothing and is in no estimate: absent." in told
     assert "1 of 8 cells was withheld: tiny (B: too few records)." in told
-    assert "3 rows without a score were dropped: tiny (3). The ranges do not allow for them." in told
+    assert (
+        "3 rows without a score were dropped: tiny (3). The ranges do not allow for them." in told
+    )
     assert text.count("sent nothing") == text.count("withheld") == text.count("dropped") == 1
     assert len(told) == 4 + sum(
         warning.code not in ("silos_missing", "cells_withheld", "rows_dropped")

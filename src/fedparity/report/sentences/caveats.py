@@ -80,8 +80,7 @@ def set_aside_words(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for every group that was not measured."""
     reason = "too small to be measured" if is_summed(result) else "no silo released it"
     return tuple(
-        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no "
-        "estimate, and counts in what holds for all."
+        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no estimate."
         for each in result.set_aside
     )
 
