@@ -99,6 +99,7 @@ class LazyGroup(click.Group):
 
 COMMANDS = {
     "demo": Place("demo_commands", "Audit five synthetic hospitals, from data to answer."),
+    "doctor": Place("doctor_commands", "Say what is installed, and whether a plan fits a table."),
     "plan": Place("command_groups", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch_commands", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("command_groups", "Add up the silos' counts; the auditor sees the sum."),
@@ -123,6 +124,9 @@ COMMANDS = {
         "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
         "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
         "show": Place("plan_commands", "Say in plain words what a plan asks for."),
+        "letter": Place(
+            "plan_commands", "Write what travels: letter, data use, commands to copy."
+        ),
         "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
         "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
         "privacy": Place(
@@ -138,6 +142,7 @@ def plan() -> None:
       fedparity plan new
       fedparity plan check plan.toml
       fedparity plan show plan.toml
+      fedparity plan letter plan.toml -o letters
     """
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -262,16 +263,16 @@ def _write_page(folder: Path, result: AuditResult) -> Path | None:
 
 def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     """Reduce a hospital's table, enter the release into its ledger, and send it."""
-    release = prepare(
-        folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
-    )
+    table = folder / hospital.table_file
+    reading: dict[str, Any] = {"score": "risk", "group": "group"}
+    release = prepare(table, plan=plan, silo=hospital.name, **reading)
     ledger = Ledger(folder / hospital.ledger_file)
     ledger.begin()
     permit = Permit.of(
-        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+        plan, hospital.name, data=table, policy=Policy(), ledger=ledger, reading=reading
     )
     message = folder / hospital.message_file
-    permit.write(message, release.sketch, force=True)
+    permit.write(message, release.sketch, force=True, rows=release.rows)
     return SiloSketch.read(message)
 
 

@@ -172,7 +172,9 @@ class SiloSettings:
         RuleError
             If the silo's policy forbids it.
         """
-        return None if self.law is None else Permit.of(plan, self.silo, data=self.data, **self.law)
+        if self.law is None:
+            return None
+        return Permit.of(plan, self.silo, data=self.data, reading=self.reading, **self.law)
 
     def check_approved(self, plan: Plan) -> None:
         """Raise if the plan is not the one that the operator agreed to.
