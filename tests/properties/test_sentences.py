@@ -14,7 +14,7 @@ from fedparity.report.sentences.answers import (
     level_share,
     noise_could_explain,
 )
-from fedparity.report.sentences.glossary import glossary
+from fedparity.report.sentences.naming import glossary
 from fedparity.report.tables import all_rates
 from fedparity.report.verdicts import VERDICTS, verdict_words
 from fedparity.text import amount, number, percent, stated, told_apart

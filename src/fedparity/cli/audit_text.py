@@ -25,14 +25,14 @@ from fedparity.report.sentences.answers import (
     verdict_for_all,
     worse_off,
 )
-from fedparity.report.sentences.caveats import given_words, left_out
-from fedparity.report.sentences.naming import counted_in
-from fedparity.report.sentences.next_steps import next_steps
+from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.naming import counted_in, given_words
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
     in_percent,
     larger_part,
+    next_steps,
     stand_ins,
     what_dominates,
 )

@@ -29,8 +29,7 @@ from fedparity.report.sentences.caveats import (
     reproduce_command,
     weakening,
 )
-from fedparity.report.sentences.next_steps import next_steps
-from fedparity.report.sentences.origins import explain_decomposition, why
+from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
 from fedparity.report.tables import READING_MAGNITUDES, Table
 from fedparity.report.verdicts import mark_of
 

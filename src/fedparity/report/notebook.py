@@ -16,7 +16,7 @@ from fedparity.report.sentences.answers import (
     worse_off,
 )
 from fedparity.report.sentences.caveats import left_out, what_weakens
-from fedparity.report.sentences.next_steps import next_steps
+from fedparity.report.sentences.origins import next_steps
 from fedparity.report.tables import Table
 from fedparity.report.verdicts import mark_of
 

@@ -40,12 +40,11 @@ from fedparity.report.sentences.caveats import (
     weakening,
 )
 from fedparity.report.sentences.naming import groups_words
-from fedparity.report.sentences.next_steps import next_steps
-from fedparity.report.sentences.origins import explain_decomposition, why
+from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
 from fedparity.report.tables import READING_MAGNITUDES, Table
 from fedparity.report.verdicts import mark_of, verdict_line
 
-__all__ = ["SheetFigure", "pdf_report", "sheet_data", "sheet_figures"]
+__all__ = ["SheetFigure", "drawable", "pdf_report", "sheet_data", "sheet_figures"]
 
 Block = dict[str, Any]
 """A part of the sheet: its kind, and what it shows."""
@@ -79,7 +78,7 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
         drawn = plots.drawing(display, alt=alt, name=name)
         # a drawing in a page takes color and font from the page; a sheet has to state them
         stated = f'<svg color="{_INK}" font-family="DejaVu Sans"'
-        return SheetFigure(f"{name}.svg", _drawable(drawn.svg.replace("<svg", stated, 1)), alt)
+        return SheetFigure(f"{name}.svg", drawable(drawn.svg.replace("<svg", stated, 1)), alt)
 
     groups = groups_words(result)
     if result.plan.score_step is not None:
@@ -218,12 +217,12 @@ def _fonts() -> Path:
     return Path(get_data_path()) / "fonts" / "ttf"
 
 
-def _drawable(text: str) -> str:
-    r"""A text in which a character that the font lacks is written as its code: PDF/UA allows no blanks.
+def drawable(text: str) -> str:
+    r"""Return a text in which a character that the font lacks is written as its code: PDF/UA allows no blanks.
 
     Examples
     --------
-    >>> _drawable("Hôpital 東")
+    >>> drawable("Hôpital 東")
     'Hôpital \\u6771'
     """
     known = _letters()
@@ -233,7 +232,7 @@ def _drawable(text: str) -> str:
 def _shown(value: Any) -> Any:  # noqa: ANN401 -- JSON
     """The same with every text drawable."""
     if isinstance(value, str):
-        return _drawable(value)
+        return drawable(value)
     if isinstance(value, Mapping):
         return {name: _shown(each) for name, each in value.items()}
     return list(map(_shown, value)) if isinstance(value, list) else value

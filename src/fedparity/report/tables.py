@@ -15,8 +15,7 @@ from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import SiloResult, group_key
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import Rates, rates_heading
-from fedparity.report.sentences.caveats import given_words
-from fedparity.report.sentences.naming import counted_in
+from fedparity.report.sentences.naming import counted_in, given_words
 from fedparity.text import NOTHING, amount, percent, pointer, written
 
 __all__ = [

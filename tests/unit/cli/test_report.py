@@ -116,7 +116,8 @@ def test_without_an_output_the_answer_is_printed(result):
     assert "V_mix" in long.stdout
 
 
-def test_the_page_is_opened_where_it_was_written(folder, result, monkeypatch):
+@pytest.mark.usefixtures("result")
+def test_the_page_is_opened_where_it_was_written(folder, monkeypatch):
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
     made = formats.FORMATS["html"]._replace(render=lambda *_: b"page", check=lambda: None)

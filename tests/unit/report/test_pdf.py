@@ -25,7 +25,7 @@ from fedparity.report import sheet
 from fedparity.report.preparation import Preparation
 from fedparity.report.sentences.answers import in_points, points_range, worse_off
 from fedparity.report.sentences.caveats import left_out
-from fedparity.report.sentences.next_steps import next_steps
+from fedparity.report.sentences.origins import next_steps
 from fedparity.report.sheet import SheetFigure, pdf_report, sheet_data
 from fedparity.report.verdicts import VERDICTS
 from fedparity.text import percents
@@ -141,8 +141,8 @@ def test_no_font_of_the_machine_is_used(monkeypatch):
 def test_a_letter_that_the_fonts_lack_is_written_as_its_code(letter):
     code = letter.encode("ascii", "backslashreplace").decode()
 
-    assert sheet._drawable(f"Hôpital {letter}") == f"Hôpital {code}"
-    assert sheet._drawable("Hôpital דרום 5 ≤ 6 ▲") == "Hôpital דרום 5 ≤ 6 ▲"
+    assert sheet.drawable(f"Hôpital {letter}") == f"Hôpital {code}"
+    assert sheet.drawable("Hôpital דרום 5 ≤ 6 ▲") == "Hôpital דרום 5 ≤ 6 ▲"
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)

@@ -13,9 +13,9 @@ from tests.report_results import (
     plain_result,
     result_of_silos,
     weighted_result,
+    with_gap,
     with_names,
     with_parts,
-    with_gap,
     with_worst,
 )
 

@@ -21,8 +21,7 @@ from fedparity.report.html.page_figures import are_few, page_figures, strip
 from fedparity.report.html.page_tables import page_tables, silo_table
 from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import NO_RATES
-from fedparity.report.sentences.glossary import glossary
-from fedparity.report.sentences.naming import counted_in, short
+from fedparity.report.sentences.naming import counted_in, glossary, short
 from fedparity.report.tables import READING_MAGNITUDES, all_rates, rate_tables
 from fedparity.report.verdicts import level_words, mark_of, verdict_reason, verdict_words
 from fedparity.text import number, pointer

@@ -31,7 +31,6 @@ from fedparity.report.sentences.caveats import (
     explain_accuracy,
     explain_laws,
     explain_privacy,
-    given_words,
     is_complete,
     left_out,
     levels_words,
@@ -41,12 +40,12 @@ from fedparity.report.sentences.caveats import (
     what_is_missing,
     what_weakens,
 )
-from fedparity.report.sentences.naming import groups_words, silos_words
-from fedparity.report.sentences.next_steps import next_steps
+from fedparity.report.sentences.naming import given_words, groups_words, silos_words
 from fedparity.report.sentences.origins import (
     explain_attribution,
     explain_decomposition,
     in_percent,
+    next_steps,
     shares,
     what_dominates,
     why,

@@ -12,6 +12,7 @@ from fedparity.documents.result_parts import PlanSummary, SiloResult
 from fedparity.plots.headline import has_noise, symbol
 from fedparity.report.sentences.naming import (
     counted_in,
+    given_words,
     is_summed,
     joined,
     records_words,
@@ -25,7 +26,6 @@ __all__ = [
     "explain_accuracy",
     "explain_laws",
     "explain_privacy",
-    "given_words",
     "is_complete",
     "left_out",
     "levels_words",
@@ -337,11 +337,6 @@ def explain_accuracy(result: AuditResult) -> str:
         f"Measured: {records_words(result)}.",
     )
     return " ".join(filter(None, sentences))
-
-
-def given_words(result: AuditResult) -> str:
-    """Return what the certificate takes as given, for a table."""
-    return "given noise and bins" if has_noise(result) else "given the sketches"
 
 
 def _certificate(result: AuditResult) -> str:

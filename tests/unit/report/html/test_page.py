@@ -12,8 +12,8 @@ from tests.unit.report.html.page_reading import Page, report, words
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import sentences, tables
-from fedparity.report.tables import all_rates
 from fedparity.report.html.page import html_report
+from fedparity.report.tables import all_rates
 
 SHAPES = {"above": "▲", "below": "▼", "inconclusive": "◆", "none": "–"}
 
@@ -54,7 +54,9 @@ def test_the_first_screen_answers_in_the_order_of_the_questions(name):
 
     places = [said.index(" ".join(answer.split())) for answer in answers]
     assert places == sorted(places)
-    others = 2 + 2 * (sentences.shares(result) is not None)  # circumstances, the badge, both shares
+    others = 2 + 2 * (
+        sentences.shares(result) is not None
+    )  # circumstances, the badge, both shares
     if all_rates(result):  # caption and headings of the groups
         others += 1 + len(tables.groups(result).columns)
     assert len(places) == len(said) - others
