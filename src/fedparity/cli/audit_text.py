@@ -91,11 +91,12 @@ def _brief(result: AuditResult, width: int) -> list[list[str]]:
     origin = wrapped(f"{result.plan.title}: {size(result)}.", width)
     first = [_headline(result, width), _brief_groups(result, width)]
     sources = wrapped(in_percent(result), width)
+    fewest = 1 if summed_silos(result) else min(_FEWEST_SILOS, len(result.silos) + 1)
     # warnings in full give way to their codes, then the sources to what is missing
     for most, where in ((2, sources), (1, sources), (0, sources), (0, [])):
         last = origin + _warnings(result, width, most)
         room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
-        if room >= _FEWEST_SILOS or (most == 0 and room >= -1):
+        if room >= fewest or (most == 0 and room >= -1):
             break
     return [*first, where, _silos(result, width, room), last]
 
