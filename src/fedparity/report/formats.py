@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from fedparity.documents.files import Path, refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
@@ -22,8 +22,13 @@ __all__ = [
 ]
 
 FormatName: TypeAlias = Literal["html", "markdown", "model-card", "pdf", "xlsx"]
-Render: TypeAlias = Callable[[AuditResult, Preparation | None], bytes]
-"""Takes when and by whom a report was prepared; with nothing, the report does not say it."""
+
+
+class Render(Protocol):
+    """Makes a report of a result; without a preparation it does not say when and by whom."""
+
+    def __call__(self, result: AuditResult, prepared: Preparation | None = None, /) -> bytes:
+        """Return the bytes of the file."""
 
 
 class Format(NamedTuple):
