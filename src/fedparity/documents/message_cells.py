@@ -179,10 +179,11 @@ class SketchedCell:
         """Return a withheld cell: nothing but the reason."""
         return cls(group=group, count=None, values=None, withheld=reason)
 
-    def to_cell(self, plan: Plan) -> Cell | None:
+    def to_cell(self, plan: Plan, *, joint_runs: bool = False) -> Cell | None:
         """Return the cell that estimates read under the plan, or None if there are no values.
 
-        It says how far rounding may have moved a number, and how far from where they are put the
+        ``joint_runs`` says that runs of counts were merged together with those of other cells, so
+        that they tell nothing of where inside a run its records are. It says how far rounding may have moved a number, and how far from where they are put the
         records of merged counts may be, see :func:`~fedparity.privacy.count_merging.read_counts`.
         """
         if self.values is None or self.count is None:
@@ -199,7 +200,7 @@ class SketchedCell:
                 plan.score_points,
                 minimum=run_minimum(plan.disclosure),
                 thresholds=plan.thresholds,
-                weighted=self.effective is not None,
+                weighted=joint_runs or self.effective is not None,
             )
             return Cell(
                 count=self.count,
