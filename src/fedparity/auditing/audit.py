@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fedparity.auditing.result_building import compose
+from fedparity.auditing.table_results import table_results
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
@@ -77,4 +79,5 @@ def audit(
     0.04
     """
     options = AuditOptions(confidence=confidence, seed=seed, redraws=redraws, progress=progress)
-    return compose(plan, mode_of(plan).measure(sketches, options))
+    found = mode_of(plan).measure(sketches, options)
+    return replace(compose(plan, found), tables=table_results(plan, found, options))

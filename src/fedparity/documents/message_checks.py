@@ -13,6 +13,7 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.signing import check_signature
+from fedparity.documents.table_checks import check_tables
 from fedparity.errors import MessageError
 from fedparity.errors.base import listed
 from fedparity.errors.document_errors import RESEND, shown
@@ -87,6 +88,7 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
             fix=RESEND,
         )
     _check_withheld(plan, sketch)
+    check_tables(plan, sketch, _check_cell)
     for cell in sketch.cells:
         if isinstance(cell, HistogramCell):
             _check_histogram(plan, sketch.silo, cell)
@@ -137,7 +139,7 @@ def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
     if plan.privacy is not None or _is_weighted(sketch):
         return
     if sketch.silo not in plan.totals:
-        if "complementary" in reasons:
+        if "complementary" in reasons and not plan.axes:
             raise MessageError(
                 f"silo {sketch.silo!r} withheld a cell to protect another from its public total, "
                 "but the plan has no total of it.",

@@ -1,4 +1,4 @@
-"""Several tables of the same people: which of their cells may be sent together.
+r"""Several tables of the same people: which of their cells may be sent together.
 
 A plan with axes asks for tables by sex, by race, and by both. Sent side by side they could be
 subtracted from each other: women minus the women of all races but one are the women of that race.
@@ -70,10 +70,14 @@ def release_tables(sizes: npt.ArrayLike, minimum: int) -> TableRelease:
     ([True, True], [False, True, True])
     """
     amounts = np.asarray(sizes, dtype=np.float64)
+    if minimum <= 1:
+        kept = tuple(np.ones(size, dtype=bool) for size in amounts.shape)
+        everything = np.ones(amounts.shape, dtype=bool)
+        return TableRelease(counted=kept, complete=everything, remainder=~everything)
     counted = _large_categories(amounts, minimum)
     inside = _product(counted)
-    column_axis = int(np.argmax([*amounts.shape][::-1]))
-    column_axis = amounts.ndim - 1 - column_axis  # the longest axis, the last one of several
+    longest = max(amounts.shape)
+    column_axis = max(axis for axis, size in enumerate(amounts.shape) if size == longest)
     left = _remaining_columns(np.where(inside, amounts, 0.0), counted, column_axis, minimum)
     shape = [1] * amounts.ndim
     shape[column_axis] = -1
@@ -116,9 +120,7 @@ def _remaining_columns(
     size = incomplete[-1] + 1
     while size < len(columns):
         held = rows[columns[:size]].sum(axis=0)
-        margins = [
-            _margin(held, place)[counted[each]] for place, each in enumerate(others)
-        ]
+        margins = [_margin(held, place)[counted[each]] for place, each in enumerate(others)]
         if min(margin.min() for margin in margins) >= minimum:
             break
         size += 1

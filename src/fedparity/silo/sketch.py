@@ -15,7 +15,56 @@ from fedparity.sketches.selection.passes import KernelName, Progress
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import TableRecords
 
-__all__ = ["Sketcher", "prepare", "preview", "sketch"]
+__all__ = ["Sketcher", "label_columns", "prepare", "preview", "sketch"]
+
+
+def label_columns(
+    plan: Plan,
+    *,
+    group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
+) -> str | Sequence[str] | None:
+    """Return the columns whose labels tell the records of a plan apart: groups or axes, then the outcome.
+
+    An axis whose column is not named is the column of its own name, and so is the outcome.
+
+    Raises
+    ------
+    OptionError
+        If columns are named that the plan does not ask for.
+
+    Examples
+    --------
+    >>> plan = Plan(title="Q4", axes={"sex": "FM", "race": "AB"}, score_range=(0, 1))
+    >>> label_columns(plan, axes={"sex": "gender"})
+    ['gender', 'race']
+    """
+    named = dict(axes or {})
+    unknown = [name for name in named if name not in plan.axes]
+    if unknown:
+        raise OptionError(
+            f"the plan has no axis {unknown[0]!r}.",
+            fix=f"name one of {', '.join(plan.axes)}."
+            if plan.axes
+            else "name the column as group.",
+        )
+    if plan.axes and group is not None:
+        raise OptionError(
+            "the plan has axes, so its columns are not named as group.",
+            fix="name a column for each: --axis "
+            + " --axis ".join(f"{n}=COLUMN" for n in plan.axes),
+        )
+    if outcome is not None and plan.outcome is None:
+        raise OptionError(
+            "the plan asks for no outcome, so its column is not read.",
+            fix="leave the outcome out, or add [outcome] to the plan.",
+        )
+    columns = [named.get(name, name) for name in plan.axes] if plan.axes else group
+    if plan.outcome is None:
+        return columns
+    groups = ["group"] if columns is None else [columns] if isinstance(columns, str) else columns
+    return [*groups, outcome or "outcome"]
 
 
 def sketch(
@@ -25,6 +74,8 @@ def sketch(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -59,6 +110,10 @@ def sketch(
         The name under which the silo answers.
     score, group : str
         Columns; several for ``group`` make intersections. If None, the columns named so.
+    axes : mapping of str to str
+        The column of each axis of the plan; the column of the axis's name where it is not listed.
+    outcome : str, optional
+        The column of the outcome, if the plan asks for one; ``outcome`` if absent.
     weight : str, optional
         Column of survey or exposure weights.
     where : str, optional
@@ -128,6 +183,8 @@ def sketch(
         silo=silo,
         score=score,
         group=group,
+        axes=axes,
+        outcome=outcome,
         weight=weight,
         where=where,
         mapping=mapping,
@@ -146,6 +203,8 @@ def prepare(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -163,8 +222,8 @@ def prepare(
     records = open_records(
         data,
         score=score,
-        group=group,
-        groups=plan.groups,
+        group=label_columns(plan, group=group, axes=axes, outcome=outcome),
+        groups=plan.record_labels,
         weight=weight,
         where=where,
         mapping=mapping,
@@ -188,8 +247,10 @@ def preview(
     """
     mode = mode_of(plan)
     mode.check(silo, weighted=reading.get("weight") is not None)
-    columns = {"score": None, "group": None, **reading}
-    return mode.preview(open_records(data, groups=plan.groups, **columns), silo, options)
+    columns = {"score": None, **reading}
+    named = {name: columns.pop(name, None) for name in ("group", "axes", "outcome")}
+    columns["group"] = label_columns(plan, **named)
+    return mode.preview(open_records(data, groups=plan.record_labels, **columns), silo, options)
 
 
 class Sketcher:
@@ -208,7 +269,7 @@ class Sketcher:
     plan : Plan
     silo : str
         The name under which the silo answers.
-    score, group, weight, where, mapping, missing, other
+    score, group, axes, outcome, weight, where, mapping, missing, other
     policy, ledger, dataset, allow_weaker, again_because, in_period
         As for :func:`fedparity.sketch`.
     resolution : int, default 4096
@@ -231,6 +292,8 @@ class Sketcher:
         silo: str,
         score: str | None = None,
         group: str | Sequence[str] | None = None,
+        axes: Mapping[str, str] | None = None,
+        outcome: str | None = None,
         weight: str | None = None,
         where: str | None = None,
         mapping: Mapping[str, str] | None = None,
@@ -261,8 +324,8 @@ class Sketcher:
         self._message: SiloSketch | None = None
         self._options: dict[str, Any] = {
             "score": score,
-            "group": group,
-            "groups": plan.groups,
+            "group": label_columns(plan, group=group, axes=axes, outcome=outcome),
+            "groups": plan.record_labels,
             "weight": weight,
             "where": where,
             "mapping": mapping,
