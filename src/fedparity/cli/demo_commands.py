@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
-from fedparity.auditing.audit import audit
+from fedparity.auditing.audit import audit_messages
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.message_files import inspect_message
 from fedparity.cli.options import option, with_options
@@ -172,7 +173,7 @@ def demo(options: DemoOptions) -> None:
     made, plan = hospitals(options.seed), _demo_plan(options.levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
-    result = audit(plan, messages)
+    result = audit_messages(plan, messages)
     result.write(folder / "result.json", force=True)
     if options.as_json:
         click.echo(result.to_json())
@@ -224,16 +225,16 @@ def _commands(made: Sequence[Hospital]) -> Iterator[list[str]]:
 
 def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     """Reduce a hospital's table, enter the release into its ledger, and send it."""
-    release = prepare(
-        folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
-    )
+    table = folder / hospital.table_file
+    reading: dict[str, Any] = {"score": "risk", "group": "group"}
+    release = prepare(table, plan=plan, silo=hospital.name, **reading)
     ledger = Ledger(folder / hospital.ledger_file)
     ledger.begin()
     permit = Permit.of(
-        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+        plan, hospital.name, data=table, policy=Policy(), ledger=ledger, reading=reading
     )
     message = folder / hospital.message_file
-    permit.write(message, release.sketch, force=True)
+    permit.write(message, release.sketch, force=True, rows=release.rows)
     return SiloSketch.read(message)
 
 

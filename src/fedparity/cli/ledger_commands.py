@@ -9,6 +9,7 @@ import click
 
 from fedparity.cli.options import LedgerOptions, json_option, with_options
 from fedparity.cli.output import print_json
+from fedparity.cli.row_text import reading_words, row_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
@@ -71,6 +72,11 @@ def show(options: LedgerOptions, *, as_json: bool) -> None:
         click.echo("\n".join(wrapped(printable(_words(entry, entries)), 80, rest="  ")))
         if entry.file is not None:
             click.echo(f"  {printable(entry.file)}")
+        if entry.reading:
+            how = f"read with {reading_words(entry.reading)}"
+            click.echo("\n".join(wrapped(how, 80, first="  ", rest="    ")))
+        if entry.rows:
+            click.echo("\n".join(wrapped(row_words(entry.rows), 80, first="  ", rest="    ")))
     click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
@@ -334,7 +334,7 @@ class ReleaseOptions:
     )
     in_period: bool = option("--in-period", "The rows are limited to the plan's period.")
 
-    def permit(self, plan: Plan, silo: str, data: object) -> Permit:
+    def permit(self, plan: Plan, silo: str, data: object, reading: Mapping[str, Any]) -> Permit:
         """Return the permit for a release.
 
         Raises
@@ -356,6 +356,7 @@ class ReleaseOptions:
             allow_weaker=self.allow_weaker,
             again_because=self.again_because,
             in_period=self.in_period,
+            reading=reading,
         )
 
 

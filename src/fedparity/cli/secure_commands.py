@@ -238,7 +238,7 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
     step = _SiloStep("mask", plan, options, options.release, dry_run=options.dry_run)
     mode = SecureMode(step.plan)
     mode.check_unweighted(weighted=reading["weight"] is not None)
-    permit = options.release.permit(step.plan, options.silo, source)
+    permit = options.release.permit(step.plan, options.silo, source, reading)
 
     @contextmanager
     def read() -> Iterator[tuple[Records, ComputeOptions]]:

@@ -16,9 +16,10 @@ from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
 from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.in_process import Settings, audit_pooled
-from fedparity.engines.in_process import simulate as measure
+from fedparity.engines.in_process import audit as measure
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.federated.mixtures import Estimator
+from fedparity.modes.mode import AuditOptions
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
 from fedparity.text import counted
 
@@ -154,7 +155,7 @@ def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> 
             return measure(source, silo=options.silo, plan=plan, **reading, **settings, **chosen)
         groups = None if plan is None else plan.groups
         table = _dealt(read_pooled(source, silo=None, groups=groups, **reading), options)
-        return audit_pooled(table, plan or Settings(**settings), **chosen)
+        return audit_pooled(table, plan or Settings(**settings), AuditOptions(**chosen))
 
 
 def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:

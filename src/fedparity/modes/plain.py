@@ -36,7 +36,7 @@ from fedparity.privacy.count_merging import counts_above, counts_at, merge_count
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
 from fedparity.sketches.grids import ScoreGrid
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.select import Census
 from fedparity.sketches.streaming import StreamSketch
@@ -155,7 +155,7 @@ class PlainMode(SketchMode):
         self,
         stream: StreamSketch,
         silo: str,
-        accept: Callable[[Faults], int],
+        accept: Callable[[Faults], RowCounts],
         *,
         weighted: bool,
     ) -> Release:
@@ -214,7 +214,8 @@ class PlainMode(SketchMode):
                     )
                     for each in further
                 ],
-                rows_dropped=atoms.dropped,
+                rows_dropped=atoms.rows.without_score,
+                rows_filtered=atoms.rows.filtered,
                 guarantee=plan.guarantee,
                 software=SOFTWARE,
             ),
@@ -225,6 +226,7 @@ class PlainMode(SketchMode):
                 kernel=main.found.selected.kernel,
                 passes=main.found.selected.passes,
             ),
+            rows=atoms.rows,
         )
 
     def _released(self, found: Measurement, silo: str, *, weighted: bool) -> Release:
@@ -237,7 +239,8 @@ class PlainMode(SketchMode):
                 silo=silo,
                 kind=plan.sketch,
                 cells=cells,
-                rows_dropped=census.dropped,
+                rows_dropped=census.rows.without_score,
+                rows_filtered=census.rows.filtered,
                 guarantee={**plan.guarantee, **({"weighted": True} if weighted else {})},
                 software=SOFTWARE,
             ),
@@ -248,6 +251,7 @@ class PlainMode(SketchMode):
                 kernel=found.selected.kernel,
                 passes=found.selected.passes,
             ),
+            rows=census.rows,
         )
 
 

@@ -31,7 +31,7 @@ from fedparity.privacy.table_suppression import (
     release_tables,
 )
 from fedparity.sketches.buffers import cache_records, default_memory
-from fedparity.sketches.records import Batch, BatchTask, Faults, Records
+from fedparity.sketches.records import Batch, BatchTask, Faults, Records, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.passes import available_threads
 
@@ -92,7 +92,7 @@ class RegroupedRecords:
         for task in self.records.batches():
             yield _Regrouped(task, codes)
 
-    def accept(self, faults: Faults) -> int:
+    def accept(self, faults: Faults) -> RowCounts:
         """Let the records decide."""
         return self.records.accept(faults)
 
@@ -207,9 +207,9 @@ class Atoms:
         return self.counted.selected.census.counts
 
     @property
-    def dropped(self) -> int:
-        """Rows that were left out because they have no score."""
-        return self.counted.selected.census.dropped
+    def rows(self) -> RowCounts:
+        """What became of the rows of the table."""
+        return self.counted.selected.census.rows
 
     @cached_property
     def _by_place(self) -> FloatArray:

@@ -9,9 +9,9 @@ import pytest
 from tests.audit_strategies import make_messages, make_plan, make_table
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 from fedparity.errors import ResultError
 
 

@@ -123,7 +123,10 @@ class SiloSettings:
             ledger = Path(text.get("ledger") or policy.ledger or default_ledger_path())
             data = _data(text)
         except (OptionError, DatabaseError, OSError) as error:
-            raise SettingsError.unusable_data(_reason(error)) from None
+            raise SettingsError(
+                f"the data of this silo cannot be used: {_reason(error)}.",
+                fix="correct the settings that are passed as --node-config.",
+            ) from None
         return cls(
             silo=text["silo"],
             approved=_digest(text["plan"]),
@@ -169,7 +172,9 @@ class SiloSettings:
         RuleError
             If the silo's policy forbids it.
         """
-        return None if self.law is None else Permit.of(plan, self.silo, data=self.data, **self.law)
+        if self.law is None:
+            return None
+        return Permit.of(plan, self.silo, data=self.data, reading=self.reading, **self.law)
 
     def check_approved(self, plan: Plan) -> None:
         """Raise if the plan is not the one that the operator agreed to.
