@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method, mixtures
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import Law
 from fedparity.modes.mode import AuditOptions, Measured
 from fedparity.modes.table_cells import gathered_cells, silo_of, table_unseen
 from fedparity.sketches.cell import Cell
@@ -96,7 +98,7 @@ class _Table:
     def result(self) -> TableResult:
         """Return all numbers of the table; only its rows if fewer than two can be compared."""
         total = sum(self.counts.values())
-        empty = {
+        empty: dict[str, Any] = {
             "disparity": None,
             "magnitudes": None,
             "heterogeneity": None,
@@ -113,7 +115,7 @@ class _Table:
             groups=tuple(self._row(group, total) for group in self.table.groups),
             note=note,
             tails=(),
-            **(empty if few else self._measured()),  # type: ignore[arg-type]
+            **(empty if few else self._measured()),
         )
 
     def _row(self, group: Group, total: float) -> TableGroup:
@@ -136,7 +138,7 @@ class _Table:
         return self.federation(groups) if len(groups) > 1 else None
 
     @cached_property
-    def _laws(self) -> Mapping[Group, object]:
+    def _laws(self) -> Mapping[Group, Law]:
         return {} if self._everyone is None else mixtures(self._everyone)
 
     @cached_property
@@ -171,7 +173,7 @@ class _Table:
         )
         return f"no silo released it; {bound}"
 
-    def _measured(self) -> dict[str, object]:
+    def _measured(self) -> dict[str, Any]:
         plan, federation = self.plan, self.federation(self.compared)
         method = Method(
             order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim

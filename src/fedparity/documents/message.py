@@ -24,8 +24,7 @@ from fedparity.documents.json_text import (
     digest_of,
     is_digest,
 )
-from fedparity.documents.message_cells import HistogramCell, SketchedCell
-from fedparity.documents.message_tables import SketchedTable
+from fedparity.documents.message_cells import HistogramCell, SketchedCell, SketchedTable
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, SignatureError
 from fedparity.errors.document_errors import RESEND, shown
@@ -68,8 +67,8 @@ def decode_message(data: bytes) -> dict[str, Any]:
     _check_fields("the message", message.keys() - _OPTIONAL, _FIELDS)
     for name in _OPTIONAL:
         if message.get(name, "") is None:
-            expected = "a list of tables" if name == "tables" else "a text"
-            raise MessageError.field(name, f"{expected}, or left out", None)
+            kind = "a list of tables" if name == "tables" else "a text"
+            raise MessageError.field(name, f"{kind}, or left out", None)
     cells = message["cells"]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise MessageError.field("cells", "a list of objects", cells)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,8 @@ import numpy.typing as npt
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_cells import SketchedCell, SketchedTable
 from fedparity.documents.message_checks import check_message
-from fedparity.documents.message_tables import SketchedTable
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, OptionError
 from fedparity.laws.arrays import FloatArray
@@ -31,7 +30,6 @@ from fedparity.modes.mode import (
     Measured,
     Release,
 )
-from fedparity.modes.table_release import JointRuns, TableCells, measure_tables
 from fedparity.privacy.count_merging import counts_above, counts_at, merge_counts, run_minimum
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
@@ -42,6 +40,9 @@ from fedparity.sketches.selection.select import Census
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
+
+if TYPE_CHECKING:
+    from fedparity.modes.table_release import JointRuns, TableCells
 
 __all__ = ["PlainMode", "SketchMode"]
 
@@ -199,6 +200,8 @@ class PlainMode(SketchMode):
         self, records: Records, silo: str, options: ComputeOptions | None
     ) -> Release:
         """What a silo would send under a plan with axes or an outcome."""
+        from fedparity.modes.table_release import measure_tables  # noqa: PLC0415 -- not for one table
+
         plan = self.plan
         atoms, (main, *further) = measure_tables(plan, silo, records, options)
         cells = _table_cells(main, atoms.decisions)
@@ -472,9 +475,13 @@ def _sent(plan: Plan) -> list[str]:
         sentences.append(
             f"how many of its records lie at or above {scores} ({plan.favorable} is good);"
         )
+    sentences += _tables_sent(plan)
     lowest, highest = (number(end) for end in plan.score_range)
     step = "" if plan.score_step is None else f", in steps of {plan.score_step:g}"
-    most = len(plan.groups) * (numbers + len(plan.thresholds) + 1)
+    cells = len(plan.groups) + sum(map(len, plan.axes.values()))
+    bins = 0 if plan.outcome is None else 2 * len(plan.outcome.bins)
+    times = 1 if plan.outcome is None else 3
+    most = cells * (times * (numbers + len(plan.thresholds) + 1) + bins)
     sentences.append(
         f"scores lie between {lowest} and {highest}{step}; at most {most:,} numbers in all;"
     )
@@ -489,8 +496,35 @@ def _sent(plan: Plan) -> list[str]:
     ]
 
 
+def _tables_sent(plan: Plan) -> list[str]:
+    """What a plan with axes or an outcome asks for besides."""
+    sentences = []
+    if plan.axes:
+        sentences.append(
+            f"the same by {named([*plan.axes])}, of everybody whose group is withheld: a table by each "
+            "axis is the sum of both;"
+        )
+    if plan.outcome is not None:
+        positive, negative = plan.outcome.positive, plan.outcome.negative
+        edges = named([number(edge) for edge in plan.outcome.bins])
+        sentences.append(
+            f"the same once more of the records whose outcome is {positive}, and of those whose outcome "
+            f"is {negative}{f', counted at {edges} too' if plan.outcome.bins else ''};"
+        )
+    return sentences
+
+
 def _held_back(plan: Plan) -> list[str]:
     rules, sentences = plan.disclosure, []
+    if plan.axes and rules.minimum_cell > 1:
+        sentences.append(
+            f"everything about people of a category with fewer than {counted(rules.minimum_cell, 'record')};"
+        )
+    if plan.outcome is not None and rules.minimum_cell > 1:
+        sentences.append(
+            f"both outcomes of a group, if one has fewer than {counted(rules.minimum_cell, 'record')}, or "
+            "if that few lack one;"
+        )
     if rules.minimum_cell > 1:
         sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
     if plan.sketch == "counts" and run_minimum(rules) > 1:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.documents.message_tables import table_keys
+from fedparity.documents.message_cells import table_keys
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
 from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
@@ -179,7 +179,7 @@ def _table(
         levels_hint=plan.levels,
         options=options,
     )
-    empty = ~sent & np.array([not own_members.any() for own_members in members])
+    empty = ~sent & np.array([not counts[own_members].any() for own_members in members])
     return TableCells(
         table=table,
         outcome=outcome,
@@ -225,7 +225,8 @@ class Atoms:
     @cached_property
     def group_counts(self) -> IntArray:
         """Records of each group of the plan, whatever their outcome."""
-        return self.counts.reshape(-1, self._outcomes).sum(axis=1)
+        counts: IntArray = self.counts.reshape(-1, self._outcomes).sum(axis=1)
+        return counts
 
     @property
     def _minimum(self) -> int:
@@ -241,7 +242,8 @@ class Atoms:
         sizes = self.group_counts
         if self.plan.outcome is not None:
             sizes = self.counts.reshape(-1, 3)[:, :_WITHOUT].min(axis=1)
-        return release_tables(sizes.reshape(shape), self._minimum)
+        records = self.group_counts.reshape(shape)
+        return release_tables(sizes.reshape(shape), self._minimum, records=records)
 
     @cached_property
     def decisions(self) -> dict[Group, Decision]:
@@ -288,7 +290,9 @@ class Atoms:
         sent &= self.group_counts > 0
         if outcome is None:
             return sent
-        return sent & np.array([self._splits(each) for each in self.members(table, None)])
+        split = np.array([self._splits(each) for each in self.members(table, None)])
+        some = [bool(self.counts[each].any()) for each in self.members(table, outcome)]
+        return np.asarray(sent & split & some)
 
     def visible(self, table: PlanTable) -> BoolArray:
         """Return which cells of a table may be seen to have nobody: all others of them are sent."""

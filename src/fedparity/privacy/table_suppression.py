@@ -51,7 +51,9 @@ class TableRelease:
         return np.asarray(self.remainder.any(axis=others))
 
 
-def release_tables(sizes: npt.ArrayLike, minimum: int) -> TableRelease:
+def release_tables(
+    sizes: npt.ArrayLike, minimum: int, *, records: npt.ArrayLike | None = None
+) -> TableRelease:
     """Return which cells may be sent of the tables by each axis and by all of them.
 
     Parameters
@@ -60,6 +62,9 @@ def release_tables(sizes: npt.ArrayLike, minimum: int) -> TableRelease:
         What the rules count in each intersection.
     minimum : int
         What every cell must hold.
+    records : array of the same shape, optional
+        All records of each intersection, which are public where it is sent: columns are ordered by
+        them. The sizes if absent.
 
     Examples
     --------
@@ -78,7 +83,11 @@ def release_tables(sizes: npt.ArrayLike, minimum: int) -> TableRelease:
     inside = _product(counted)
     longest = max(amounts.shape)
     column_axis = max(axis for axis, size in enumerate(amounts.shape) if size == longest)
-    left = _remaining_columns(np.where(inside, amounts, 0.0), counted, column_axis, minimum)
+    public = amounts if records is None else np.asarray(records, dtype=np.float64)
+    order = _margin(np.where(inside, public, 0.0), column_axis)
+    left = _remaining_columns(
+        np.where(inside, amounts, 0.0), counted, column_axis, minimum, order=order
+    )
     shape = [1] * amounts.ndim
     shape[column_axis] = -1
     remainder = inside & left.reshape(shape)
@@ -101,7 +110,12 @@ def _large_categories(amounts: FloatArray, minimum: int) -> tuple[BoolArray, ...
 
 
 def _remaining_columns(
-    amounts: FloatArray, counted: tuple[BoolArray, ...], axis: int, minimum: int
+    amounts: FloatArray,
+    counted: tuple[BoolArray, ...],
+    axis: int,
+    minimum: int,
+    *,
+    order: FloatArray,
 ) -> BoolArray:
     """The columns whose cells are not sent: the smallest ones, up to the largest incomplete one.
 
@@ -110,9 +124,8 @@ def _remaining_columns(
     others = [each for each in range(amounts.ndim) if each != axis]
     rows = np.moveaxis(amounts, axis, 0)
     needed = _product(tuple(counted[each] for each in others))
-    small = ((rows < minimum) & needed).reshape(rows.shape[0], -1).any(axis=1)
-    totals = rows.reshape(rows.shape[0], -1).sum(axis=1)
-    columns = sorted(np.flatnonzero(counted[axis]).tolist(), key=lambda each: (totals[each], each))
+    small = [bool(((row < minimum) & needed).any()) for row in rows]
+    columns = sorted(np.flatnonzero(counted[axis]).tolist(), key=lambda each: (order[each], each))
     left = np.zeros(rows.shape[0], dtype=bool)
     incomplete = [place for place, column in enumerate(columns) if small[column]]
     if not incomplete:
@@ -168,5 +181,7 @@ def may_split(sizes: OutcomeSizes, minimum: int) -> bool:
     >>> may_split(OutcomeSizes(positive=40, negative=30, unknown=2), 11)
     False
     """
+    if minimum <= 1:
+        return True
     few = 0 < sizes.unknown < minimum
     return min(sizes.positive, sizes.negative) >= minimum and not few
