@@ -18,6 +18,7 @@ __all__ = [
     "Place",
     "engine",
     "flower",
+    "is_quiet",
     "ledger",
     "plan",
     "policy",
@@ -33,12 +34,49 @@ class Place(NamedTuple):
     short_help: str
 
 
+_QUIET = "fedparity.quiet"
+"""The key in what a command's contexts share."""
+
+
+def _set_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 -- click's signature
+    if value:
+        context.meta[_QUIET] = True
+
+
+def is_quiet() -> bool:
+    """Return whether the command that runs was called with ``--quiet``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
+
+
+def _with_quiet(command: click.Command) -> click.Command:
+    """Give a command the option that all commands have."""
+    if not any(parameter.name == "quiet" for parameter in command.params):
+        quiet = click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_quiet,
+            help="Print no notes and no progress; warnings and errors stay.",
+        )
+        command.params.append(quiet)
+    return command
+
+
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called."""
+    """A group that imports a command when it is called, and prints its help when none is."""
 
     def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **options)
         self.places = dict(places)
+        _with_quiet(self)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; without any, print the help: a first look is not a mistake."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, _: click.Context) -> list[str]:
         """Return the names of the commands, in the order in which they are used."""
@@ -51,7 +89,7 @@ class LazyGroup(click.Group):
         place = self.places[name]
         command: click.Command = getattr(import_module(f"fedparity.cli.{place.module}"), name)
         command.short_help = place.short_help
-        return command
+        return _with_quiet(command)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
@@ -61,6 +99,7 @@ class LazyGroup(click.Group):
 
 COMMANDS = {
     "demo": Place("demo_commands", "Audit five synthetic hospitals, from data to answer."),
+    "doctor": Place("doctor_commands", "Say what is installed, and whether a plan fits a table."),
     "plan": Place("command_groups", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch_commands", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("command_groups", "Add up the silos' counts; the auditor sees the sum."),
@@ -85,6 +124,9 @@ COMMANDS = {
         "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
         "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
         "show": Place("plan_commands", "Say in plain words what a plan asks for."),
+        "letter": Place(
+            "plan_commands", "Write what travels: letter, data use, commands to copy."
+        ),
         "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
         "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
         "privacy": Place(
@@ -100,6 +142,7 @@ def plan() -> None:
       fedparity plan new
       fedparity plan check plan.toml
       fedparity plan show plan.toml
+      fedparity plan letter plan.toml -o letters
     """
 
 

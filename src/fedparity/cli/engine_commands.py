@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fedparity.cli.output import print_json, progress_bar
+from fedparity.cli.output import note, print_json, progress_bar
 from fedparity.engines.flower import be_quiet
 from fedparity.engines.remote import ALLOWED
 from fedparity.errors import MessageError, MissingExtraError
@@ -82,10 +82,9 @@ def new(
         files = [str(each) for each in written]
         print_json({"folder": folder, "plan": plan.digest, "files": files})
     silos = counted(len(plan.silos or ()), "silo")
-    click.echo(
+    note(
         f"wrote {printable(folder)}\nplan {plan.digest}\n"
-        f"next: send {printable(folder)}/silos/NAME.toml to each of the {silos}; see its README.md",
-        err=True,
+        f"next: send {printable(folder)}/silos/NAME.toml to each of the {silos}; see its README.md"
     )
 
 
@@ -117,9 +116,7 @@ def preview(settings: str, plan_file: str) -> None:
     click.echo(text)
     if mode_of(plan).protected:
         own.make_ready(plan)
-        click.echo(
-            "the table can be used; when the auditor asks, this silo reads it once", err=True
-        )
+        note("the table can be used; when the auditor asks, this silo reads it once")
 
 
 def _preview_text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:

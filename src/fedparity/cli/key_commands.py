@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from fedparity.cli.options import PASSPHRASE_FILE, option, with_options
+from fedparity.cli.output import note
 from fedparity.documents.fields import is_name
 from fedparity.documents.files import read_passphrase, write_whole
 from fedparity.documents.signing import generate_key, public_text, write_key
@@ -63,8 +64,7 @@ def keygen(name: str, options: KeygenOptions) -> None:
     write_key(f"{name}.key", key, passphrase=options.secret())
     write_whole(public, f"{public_text(key)}\n".encode())
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
-    click.echo(
+    note(
         f"wrote {printable(name)}.key, which stays here, and {printable(public)}, which goes to the auditor:\n"
-        "the line above belongs under [keys] of the plan",
-        err=True,
+        "the line above belongs under [keys] of the plan"
     )

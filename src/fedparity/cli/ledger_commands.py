@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from fedparity.cli.options import LedgerOptions, json_option, with_options
-from fedparity.cli.output import print_json
+from fedparity.cli.output import note, print_json
 from fedparity.cli.row_text import reading_words, row_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
@@ -47,9 +47,9 @@ def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
     """
     _, record = options.find()
     record.begin(because=because, shared=shared)
-    click.echo(f"wrote {printable(record.path)}", err=True)
+    note(f"wrote {printable(record.path)}")
     if because:
-        click.echo("next: enter each message that left: fedparity ledger add PLAN FILE", err=True)
+        note("next: enter each message that left: fedparity ledger add PLAN FILE")
 
 
 @click.command
@@ -77,7 +77,7 @@ def show(options: LedgerOptions, *, as_json: bool) -> None:
             click.echo("\n".join(wrapped(how, 80, first="  ", rest="    ")))
         if entry.rows:
             click.echo("\n".join(wrapped(row_words(entry.rows), 80, first="  ", rest="    ")))
-    click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)
+    note(f"{printable(record.path)}: {counted(len(entries), 'line')}")
 
 
 @click.command
@@ -106,9 +106,7 @@ def verify(head: str | None, options: LedgerOptions) -> None:
         )
     click.echo(last or "empty")
     count = counted(len(entries), "line")
-    click.echo(
-        f"{printable(record.path)}: {count}, one chain; note the digest for --head", err=True
-    )
+    note(f"{printable(record.path)}: {count}, one chain; note the digest for --head")
 
 
 @click.command
@@ -149,9 +147,7 @@ def void(digest: str, because: str, options: LedgerOptions) -> None:
     if any(entry.entry == "void" and entry.release == release for entry in entries):
         raise LedgerError(f"{digest} is voided already.", fix="make the message that replaces it.")
     record.add(Entry(entry="void", time=now(), release=release, because=because))
-    click.echo(
-        f"voided {found[0].message}\nnext: make the message anew, and tell the auditor", err=True
-    )
+    note(f"voided {found[0].message}\nnext: make the message anew, and tell the auditor")
 
 
 @click.command
@@ -194,7 +190,7 @@ def add(
         return not any(each.release == entry.release for each in entries)
 
     with record.commit(entry, unknown):
-        click.echo(f"entered {sketch.digest} into {printable(record.path)}", err=True)
+        note(f"entered {sketch.digest} into {printable(record.path)}")
 
 
 def release_words(entry: Entry, entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -198,8 +198,9 @@ def _discard_output() -> None:
 def cli() -> None:
     """Measure demographic disparity across institutions that cannot pool their data.
 
-    Each silo releases, per group, a count and k numbers of its score law; the auditor recovers
-    the disparity of the whole, what it comes from, and what each silo would have seen alone.
+    Each silo (a hospital, a bank, a court) sends, per group, a count and up to k summary values
+    of its scores. The auditor computes from them how far the groups are apart, where that comes
+    from, and what each silo would have seen alone.
 
     \b
     Examples:

@@ -22,7 +22,7 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import progress_bar
+from fedparity.cli.output import note, progress_bar
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
@@ -161,7 +161,7 @@ def _report_written(message: RoundMessage, output: str, next_step: str, *, as_js
             "bytes": len(message.to_bytes()),
         }
         click.echo(json.dumps(document, indent=2))
-    click.echo(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}", err=True)
+    note(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}")
 
 
 @click.command
@@ -283,9 +283,7 @@ def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> No
     agreed = Plan.read(plan)
     made = request_for(agreed, _inbox(messages))
     made.write(options.output, force=options.force)
-    click.echo(
-        f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum", err=True
-    )
+    note(f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum")
     steps = "consent, then unmask" if agreed.keys else "unmask"
     _report_written(
         made, options.output, f"send the file to all of them: {steps}", as_json=options.as_json

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedparity.cli.audit_commands import ResultCommand, ResultOptions
 from fedparity.cli.options import POSITIVE, TableOptions, nested, option, with_options
-from fedparity.cli.output import progress_bar
+from fedparity.cli.output import note, progress_bar
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
@@ -177,7 +177,7 @@ def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
         words += f"; score and silo: Pearson {dealt.pearson:.3f}, Spearman {dealt.spearman:.3f}"
     if dropped := int(pooled.dropped.sum()):
         words += f"; {counted(dropped, 'row')} without a score left out"
-    click.echo(words, err=True)
+    note(words)
     names, codes = np.unique(dealt.names, return_inverse=True)
     return PooledTable.from_records(
         groups=pooled.groups,

@@ -21,7 +21,7 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import Progress, print_json, progress_bar
+from fedparity.cli.output import Progress, note, print_json, progress_bar
 from fedparity.cli.row_text import reading_words, row_lines
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
@@ -110,8 +110,8 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     if finished is not None:
         if options.as_json:
             print_json(_release_summary(finished, output, permit))
-        click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
-        click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
+        note(f"wrote {printable(output)}\ndigest {finished.digest}")
+        note("an earlier run was interrupted after its entry; this is its message")
         return
     permit.check()
     release = _prepared(source, agreed, options).replacing(permit.voided())
@@ -123,7 +123,7 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
-    click.echo(_written_text(release, output, permit), err=True)
+    note(_written_text(release, output, permit))
 
 
 def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:

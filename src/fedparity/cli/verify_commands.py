@@ -167,7 +167,7 @@ def _signed_words(plan: Plan, each: Inspection) -> str:
         return "no"
     if not plan.keys:
         return "unchecked"
-    return "wrongly" if isinstance(each.error, SignatureError) else "yes"
+    return "invalid" if isinstance(each.error, SignatureError) else "yes"
 
 
 def _name(each: Inspection) -> str:
@@ -209,7 +209,7 @@ def _ending(
         return wrapped(f"{words}; the plan has no roster, so nobody can be missing.", width)
     if missing:
         return wrapped(f"{words}; {len(missing):,} missing: {named(list(missing))}.", width)
-    return wrapped(f"{words}; no silo of the roster is missing.", width)
+    return wrapped(f"{words}; all silos in the plan have answered.", width)
 
 
 _STEP_NAMES = {kind: step for step, kind in STEPS.items()}
