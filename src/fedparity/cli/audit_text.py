@@ -217,7 +217,7 @@ def _groups(result: AuditResult, width: int) -> list[str]:
 def _table(table: TableResult, width: int) -> list[str]:
     """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
     labels = [group_words(each.group) for each in table.groups]
-    names = min(max(_LABEL, *map(width_of, labels)), _LONGEST_LABEL)
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
     ratios = {}
     columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
     if table.thresholds:
