@@ -25,6 +25,7 @@ from tests import databases, sparks
 
 import fedparity as fp
 from fedparity.sketches.records import Faults, RowCounts
+from fedparity.tables.csv_bytes import TextFormat
 from fedparity.tables.csv_files import PlainCsvTable
 from fedparity.tables.opening import open_records
 
@@ -317,4 +318,4 @@ def plain(rows, *, label=lambda row: row["race"], weight=lambda _: 1.0):
 
 def plain_reader(path):
     """The reader of the standard library, whether polars is there or not."""
-    return PlainCsvTable(path, "\t" if ".tsv" in path.name else ",")
+    return PlainCsvTable(path, TextFormat("\t" if ".tsv" in path.name else ","))

@@ -201,6 +201,19 @@ class TableOptions:
         "--url-file FILE",
         "File with the address of a database, instead of DATA; - is the standard input.",
     )
+    delimiter: str | None = option(
+        "--delimiter CHAR", "Between fields of a text: ';', tab.  [default: comma]"
+    )
+    decimal: str = option(
+        "--decimal MARK", "Decimal mark of numbers in a text: , or .", default="."
+    )
+    encoding: str | None = option(
+        "--encoding NAME", "Encoding of a text: cp1252, latin-1, utf-16.  [default: utf-8]"
+    )
+    na: tuple[str, ...] = option(
+        "--na TEXT", "Field that means a missing value, such as NA; may be repeated."
+    )
+    sheet: str | None = option("--sheet NAME", "Sheet of an Excel workbook.  [default: the first]")
     score: str | None = option("--score COL", "Column of the scores.  [default: score]")
     group: tuple[str, ...] = option(
         "--group COL", "Column of the groups; several for intersections.  [default: group]"
@@ -241,7 +254,22 @@ class TableOptions:
             return self._database(data)
         if self.table is not None or self.query is not None:
             raise click.UsageError("--table and --query go with the address of a database.")
-        return data
+        return data if data is None else self._file(data)
+
+    def _file(self, data: str) -> object:
+        """A path, or a file that is written in another way than its name says."""
+        from fedparity.tables.table_files import FileTable  # noqa: PLC0415 -- auditors read none
+
+        plain = FileTable(data)
+        file = FileTable(
+            data,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+            na=self.na,
+            sheet=self.sheet,
+        )
+        return data if file == plain and not plain.is_standard_input else file
 
     def _database(self, address: str) -> object:
         from fedparity.tables.databases import DatabaseTable  # noqa: PLC0415 -- most read files

@@ -19,6 +19,7 @@ from fedparity.tables.columns import Block, Column, Numbers
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
+from fedparity.tables.row_faults import explaining
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,9 +245,10 @@ def read_pooled(
         other=other,
     )
     reading = _Reading(records, silo)
-    for task in records.table.scan(reading.selection):
-        reading.add(task())
-    table = reading.finish()
+    with explaining(records, (-np.inf, np.inf)):
+        for task in records.table.scan(reading.selection):
+            reading.add(task())
+        table = reading.finish()
     if groups is None:
         table = table.with_found_groups()
     return table.in_canonical_order() if silo is None else table

@@ -30,6 +30,7 @@ from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, re
 from fedparity.privacy.policy import Policy
 from fedparity.sketches.records import RowCounts
 from fedparity.tables.databases import Address, DatabaseTable
+from fedparity.tables.table_files import FileTable
 
 __all__ = [
     "AnyLedger",
@@ -372,6 +373,8 @@ def tables_of(data: object) -> tuple[str, ...]:
     """
     if isinstance(data, DatabaseTable):
         return (_database(data),)
+    if isinstance(data, FileTable):
+        return () if data.is_standard_input else tables_of(data.path)
     if not isinstance(data, str | os.PathLike):
         return ()
     path = Path(data)
@@ -393,6 +396,8 @@ def _database(data: DatabaseTable) -> str:
 
 def _table(data: object, tables: Sequence[str]) -> str | None:
     """The name of the source in the ledger: of many files, their pattern."""
+    if isinstance(data, FileTable):
+        data = data.path
     if len(tables) > 1 and isinstance(data, str | os.PathLike):
         return os.path.abspath(data)  # noqa: PTH100 -- a pattern
     return tables[0] if tables else None
