@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
 from types import NoneType
@@ -26,6 +26,7 @@ from typing import (
 )
 
 import click
+from click.core import ParameterSource
 
 from fedparity.documents.files import read_passphrase
 from fedparity.documents.plan import Plan
@@ -238,6 +239,9 @@ class TableOptions:
         OptionError
             If the address has a password and stands on the command line, or its file is open to others.
         """
+        data, own = self._stated(data)
+        if own is not self:
+            return own.source(data)
         if (data is None) == (self.url_file is None):
             raise click.UsageError("give either DATA or --url-file FILE.")
         if self.url_file is not None:
@@ -255,6 +259,26 @@ class TableOptions:
         if self.table is not None or self.query is not None:
             raise click.UsageError("--table and --query go with the address of a database.")
         return data if data is None else self._file(data)
+
+    def _stated(self, data: str | None) -> tuple[str | None, TableOptions]:
+        """Leave out what a file of settings says and the command line contradicts."""
+
+        def outvoted(name: str, *others: str) -> bool:
+            return _source_of(name) is _SETTINGS and any(
+                _source_of(other) is ParameterSource.COMMANDLINE for other in others
+            )
+
+        if data is not None and outvoted("data", "url_file"):
+            data = None
+        gone = [name for name, other in _RIVALS.items() if outvoted(name, other)]
+        if (
+            data is not None
+            and _source_of("data") is ParameterSource.COMMANDLINE
+            and not is_address(data)
+        ):
+            gone += [name for name in ("table", "query") if _source_of(name) is _SETTINGS]
+        changed: dict[str, Any] = {name: None for name in gone if getattr(self, name) is not None}
+        return data, replace(self, **changed) if changed else self
 
     def _file(self, data: str) -> object:
         """A path, or a file that is written in another way than its name says."""
@@ -300,6 +324,17 @@ class TableOptions:
             "missing": self.missing,
             "other": self.other,
         }
+
+
+_SETTINGS = ParameterSource.DEFAULT_MAP
+_RIVALS = {"url_file": "data", "table": "query", "query": "table"}
+"""Options of which the command line replaces one by another."""
+
+
+def _source_of(name: str) -> ParameterSource | None:
+    """Whether a parameter was given on the command line, by the settings, or not at all."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.get_parameter_source(name)
 
 
 def _label_pairs(texts: Iterable[str]) -> dict[str, str]:

@@ -189,9 +189,8 @@ class _Parser:
     def parse(self, block: bytes) -> pl.DataFrame:
         pl = polars("a CSV file")
         try:
-            if (
-                self.file.format.decimal == ","
-            ):  # to polars 1.234 would be a number, here and there
+            # To polars 1.234 would be a number among numbers with a decimal comma.
+            if self.file.format.decimal == "," and None not in self.types.values():
                 frame = self._parsed_with_care(block)
             else:
                 frame = self._parsed(block, self.types)
@@ -467,8 +466,8 @@ def _checked(
         log.comma_decimals += sum(1 for text in texts if _COMMA.fullmatch(text))
         log.marks.update(text for text in texts if text in _MARKS)
     for name, dtype in types.items():  # of columns that only a filter needs
-        texts = columns[name].series(name)
-        columns[name] = PolarsColumn(texts.replace("", None).cast(dtype, strict=False))
+        series = columns[name].series(name).replace("", None)
+        columns[name] = PolarsColumn(series.cast(dtype, strict=False))
     return CheckedBlock(Block(block.length, columns), places, unparsed)
 
 
