@@ -124,7 +124,11 @@ class _CsvTable:
         types = _tested_types(self._file, selection) if selection.only_tested else {}
         rows: list[list[str]] = []
         lines: list[int] = []
+        read = [self._file.names.index(name) for name in selection.columns]
         for line, row in _careful_rows(self._file, log):
+            if any(_is_broken(row[place]) for place in read):
+                log.encoding.add(1, [line])
+                continue
             rows.append(row)
             lines.append(line)
             if len(rows) == _ROWS:
@@ -412,37 +416,36 @@ _MARKS = frozenset(
 
 def _careful_rows(file: CsvFile, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
     """Every record with as many fields as the header, and its first line; others are logged."""
-    width, last = len(file.names), 0
-    bad_line = 0
+    width, last, quotes = len(file.names), file.header_lines(), 0
 
     def decoded() -> Iterator[str]:
-        nonlocal last, bad_line
+        nonlocal last, quotes
         for number, line in file.lines():
             last = number
-            try:
-                yield line.decode("utf-8")
-            except UnicodeDecodeError:
-                log.encoding.add(1, [number])
-                bad_line = number
-                yield line.decode("utf-8", "replace")
+            quotes += line.count(_QUOTE)
+            yield line.decode("utf-8", "surrogateescape")
 
-    reader = csv.reader(decoded(), delimiter=file.delimiter, strict=True)
-    last = file.header_lines()
+    reader = csv.reader(decoded(), delimiter=file.delimiter)
     while True:
-        first = last + 1
+        first, quotes = last + 1, 0
         try:
             row = next(reader)
         except StopIteration:
             return
-        except csv.Error:
+        except csv.Error:  # a field that does not end
+            quotes = 1
+            row = [""]
+        if quotes % 2:
             log.quotes.add(1, [first])
-            continue
-        if not row or bad_line >= first:
-            continue
-        if len(row) != width:
+        elif row and len(row) != width:
             log.fields.add(1, [first])
-            continue
-        yield first, row
+        elif row:
+            yield first, row
+
+
+def _is_broken(field: str) -> bool:
+    """Whether a field has bytes that are not UTF-8; those are half characters here."""
+    return not field.isascii() and any("\udc80" <= character <= "\udcff" for character in field)
 
 
 def _checked(

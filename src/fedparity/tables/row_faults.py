@@ -27,6 +27,7 @@ from fedparity.laws.arrays import BoolArray, IntArray
 from fedparity.sketches.records import Faults
 from fedparity.tables.columns import Block
 from fedparity.tables.groups import Listing
+from fedparity.text import counted
 
 if TYPE_CHECKING:
     from fedparity.tables.reader import Roles, TableRecords
@@ -243,14 +244,14 @@ def fault_errors(
     if log.missing.count and roles.missing == "refuse":
         errors.append(
             TableError(
-                f"column {score!r} lacks a score in {log.missing.count:,} rows{log.missing.words(place)}.",
+                f"column {score!r} lacks a score in {counted(log.missing.count, 'row')}{log.missing.words(place)}.",
                 fix="pass --missing drop (missing='drop') to leave them out; the message says how many.",
             )
         )
     if log.infinite.count:
         errors.append(
             TableError(
-                f"column {score!r} holds {log.infinite.count:,} infinite scores{log.infinite.words(place)}.",
+                f"column {score!r} holds {counted(log.infinite.count, 'infinite score')}{log.infinite.words(place)}.",
                 fix="repair those records, or leave them out with a filter (--where).",
             )
         )
@@ -258,7 +259,7 @@ def fault_errors(
         low, high = score_range
         errors.append(
             ScoreError(
-                f"scores must lie between {low:g} and {high:g}, but {log.outside.count:,} do not"
+                f"scores must lie between {low:g} and {high:g}, but {_plural(log.outside.count, 'does', 'do')} not"
                 f"{log.outside.words(place)}.",
                 fix="check the scale of the score, or agree on a plan with a wider score_range.",
             )
@@ -266,7 +267,8 @@ def fault_errors(
     if log.unlabeled.count:
         errors.append(
             LabelError(
-                f"{log.unlabeled.count:,} records have no label in {listed(roles.groups)}"
+                f"{counted(log.unlabeled.count, 'record')} {'has' if log.unlabeled.count == 1 else 'have'} no "
+                f"label in {listed(roles.groups)}"
                 f"{log.unlabeled.words(place)}.",
                 fix="add the group 'unknown' to the plan, or map the missing label to a group with "
                 '--map "=LABEL" (mapping={"": LABEL}).',
@@ -291,19 +293,20 @@ def _text_errors(log: FaultLog) -> Iterator[InputError]:
     """Errors of fields and lines that could not be taken apart."""
     if log.encoding.count:
         yield TableError(
-            f"{log.encoding.count:,} lines are not text in UTF-8{log.encoding.words(log.place)}.",
+            f"{counted(log.encoding.count, 'line')} {'is' if log.encoding.count == 1 else 'are'} not text in UTF-8{log.encoding.words(log.place)}.",
             fix="pass the encoding that the file was saved in, such as --encoding cp1252 for a file of "
             "Excel on Windows (encoding='cp1252').",
         )
     if log.quotes.count:
         yield TableError(
-            f"a quote is not closed, or text follows a closing quote, in {log.quotes.count:,} records"
+            f"a quote is not closed in {counted(log.quotes.count, 'record')}"
             f"{log.quotes.words(log.place)}.",
             fix="double the quotes inside fields, and close every quote.",
         )
     if log.fields.count:
         yield TableError(
-            f"{log.fields.count:,} lines do not hold as many fields as the header{log.fields.words(log.place)}.",
+            f"{counted(log.fields.count, 'line')} {'does' if log.fields.count == 1 else 'do'} not hold as many "
+            f"fields as the header{log.fields.words(log.place)}.",
             fix="put quotes around fields that hold the delimiter, and give every column a name.",
         )
     for name, found in log.numbers.items():
@@ -318,6 +321,10 @@ def _text_errors(log: FaultLog) -> Iterator[InputError]:
             f"something else{found.words(log.place)}.",
             fix=fix,
         )
+
+
+def _plural(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def _quoted(text: str) -> str:
