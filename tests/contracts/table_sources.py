@@ -381,4 +381,7 @@ def plain(rows, *, label=lambda row: row["race"], weight=lambda _: 1.0):
 
 def plain_reader(path):
     """The reader of the standard library, whether polars is there or not."""
+    if isinstance(path, fp.FileTable):
+        text_format = TextFormat(path.delimiter, path.decimal, path.encoding, path.na)
+        return PlainCsvTable(path.path, text_format)
     return PlainCsvTable(path, TextFormat("\t" if ".tsv" in path.name else ","))

@@ -7,6 +7,7 @@ import csv
 import gzip
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -107,6 +108,7 @@ class StandardInput:
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- open as long as the table is
+        weakref.finalize(self, self._file.close)
         copyfileobj(sys.stdin.buffer, self._file, _BLOCK_BYTES)
 
     @contextmanager

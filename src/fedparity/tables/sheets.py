@@ -45,12 +45,13 @@ class SheetTable:
         with self._reading() as library:
             book = library.load_workbook(str(path))
             names = list(book.sheet_names)
-            if sheet is not None and sheet not in names:
-                near = nearest(sheet, names)
-                raise TableError(
-                    f"{str(path)!r} has no sheet {sheet!r}; it has {listed(names)}.",
-                    fix=f"did you mean --sheet {near[0]!r}?" if near else "name one of them.",
-                )
+        if sheet is not None and sheet not in names:
+            near = nearest(sheet, names)
+            raise TableError(
+                f"{str(path)!r} has no sheet {sheet!r}; it has {listed(names)}.",
+                fix=f"did you mean --sheet {near[0]!r}?" if near else "name one of them.",
+            )
+        with self._reading():
             self._sheet: Any = book.get_sheet_by_name(names[0] if sheet is None else sheet)
         header = next(self._filled(), None)
         if header is None:
@@ -131,7 +132,7 @@ class SheetTable:
     @contextmanager
     def _reading(self) -> Iterator[Any]:
         library = extra("python_calamine", "a workbook of Excel", "excel")
-        with self._state.reading("Excel", library.CalamineError, OSError, ValueError):
+        with self._state.reading("Excel", library.CalamineError, OSError):
             yield library
 
 
