@@ -185,11 +185,11 @@ class LabelError(GroupError):
     ) -> LabelError:
         frequent = sorted(counts, key=lambda text: (-counts[text], text))[:_MOST_LABELS]
         shown = ", ".join(f"{shortened(text)!r} ({counts[text]:,})" for text in frequent)
-        more = len(counts) - len(frequent)
+        more, total = len(counts) - len(frequent), sum(counts.values())
         tail = f" and {more:,} more labels" if more else ""
         return cls(
             f"{listed(columns)} contains labels that are not groups of the plan: {shown}{tail}, in "
-            f"{sum(counts.values()):,} records in all{where}.",
+            f"{total:,} record{'' if total == 1 else 's'} in all{where}.",
             fix=_mapping_fix(counts, known),
         )
 

@@ -317,8 +317,8 @@ def _text_errors(log: FaultLog) -> Iterator[InputError]:
             options = " ".join(f"--na {_quoted(mark)}" for mark in sorted(log.marks))
             fix = f"pass {options} (na={sorted(log.marks)!r}) for marks of missing values."
         yield TableError(
-            f"column {shortened(name)!r} must hold numbers, but {found.count:,} of its fields are "
-            f"something else{found.words(log.place)}.",
+            f"column {shortened(name)!r} must hold numbers, but {found.count:,} of its fields "
+            f"{'is' if found.count == 1 else 'are'} something else{found.words(log.place)}.",
             fix=fix,
         )
 

@@ -51,6 +51,8 @@ class SheetTable:
                 f"{str(path)!r} has no sheet {sheet!r}; it has {listed(names)}.",
                 fix=f"did you mean --sheet {near[0]!r}?" if near else "name one of them.",
             )
+        if not names:
+            raise TableError.empty(str(path))
         with self._reading():
             self._sheet: Any = book.get_sheet_by_name(names[0] if sheet is None else sheet)
         header = next(self._filled(), None)

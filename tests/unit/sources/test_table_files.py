@@ -3,10 +3,13 @@
 import gzip
 import io
 import math
+import random
 import sys
+import zipfile
 
 import pytest
 from tests.contracts.table_sources import workbook
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.silo.permit import tables_of
@@ -158,6 +161,28 @@ def test_what_is_no_workbook_is_refused(tmp_path):
 
     with pytest.raises(fp.errors.TableError, match="not a whole Excel file"):
         open_records(path, score="z", group="g", groups=None)
+
+
+@pytest.mark.sampled
+def test_no_bytes_break_the_reader_of_workbooks(tmp_path):
+    """Parts of a workbook are changed, or missing: there are records, or an error of ours."""
+    draw = random.Random(7)  # noqa: S311
+    with zipfile.ZipFile(workbook(tmp_path / "t.xlsx", ROWS)) as book:
+        parts = {name: book.read(name) for name in book.namelist()}
+    broken = 0
+    for _ in range(count(quick=100, all=300, soak=3000)):
+        with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as book:
+            for name, text in parts.items():
+                data = bytearray(text)
+                for _ in range(draw.choice([0, 0, 0, 1, 5])):
+                    data[draw.randrange(len(data))] = draw.randrange(32, 127)
+                if draw.random() > 0.05:
+                    book.writestr(name, bytes(data))
+        try:
+            scores(tmp_path / "b.xlsx", other="A", mapping={"": "A"}, missing="drop")
+        except fp.errors.FedparityError:
+            broken += 1
+    assert broken
 
 
 def test_a_missing_library_names_the_extra(tmp_path, monkeypatch):
