@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from fedparity.cli.options import option
+from fedparity.cli.output import note
 from fedparity.documents.files import read_bounded, refuse_existing, write_whole
 from fedparity.documents.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import DocumentError, SettingsError
@@ -216,7 +217,7 @@ class SavedSettingsOptions(SettingsOptions):
         given = dict(_given(context))
         text = settings_toml(given, Path(self.save_settings).parent)
         write_whole(self.save_settings, text.encode(), force=force)
-        click.echo(f"wrote {self.save_settings}", err=True)
+        note(f"wrote {self.save_settings}")
 
 
 def _given(context: click.Context) -> Iterator[tuple[str, Any]]:

@@ -21,7 +21,7 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import Progress, print_json, progress_bar
+from fedparity.cli.output import Progress, note, print_json, progress_bar
 from fedparity.cli.row_text import reading_words, row_lines
 from fedparity.cli.settings_file import SavedSettingsOptions
 from fedparity.documents.fields import group_words, json_label
@@ -72,7 +72,7 @@ class SketchOptions:
 
 @click.command
 @click.argument("plan", type=click.Path())
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SketchOptions)
 @click.pass_context
 def sketch(context: click.Context, plan: str, data: str | None, options: SketchOptions) -> None:
@@ -81,9 +81,9 @@ def sketch(context: click.Context, plan: str, data: str | None, options: SketchO
     DATA is a CSV, TSV, Excel, Parquet or Arrow file, a folder or a pattern of them, - for text on
     the standard input, or the address of a database, such as postgresql://user@host/name, or of
     Spark, such as spark://host:7077, with --table or --query. Start with --dry-run: it shows all
-    that would leave and writes nothing. --save-settings keeps the options for the next time. This silo's policy decides
-    whether the plan is obeyed (fedparity policy show); the ledger, a local file, refuses a
-    second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
+    that would leave and writes nothing. --save-settings keeps the options for the next time.
+    This silo's policy decides whether the plan is obeyed (fedparity policy show); the ledger, a
+    local file, refuses a second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
     fedparity/ledger.jsonl in the folder for state of this user. The same command again writes
     the same message, or finishes one that was interrupted.
     Exit code 4 if a rule refuses the release.
@@ -118,8 +118,8 @@ def sketch(context: click.Context, plan: str, data: str | None, options: SketchO
     if finished is not None:
         if options.as_json:
             print_json(_release_summary(finished, output, permit))
-        click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
-        click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
+        note(f"wrote {printable(output)}\ndigest {finished.digest}")
+        note("an earlier run was interrupted after its entry; this is its message")
         return
     permit.check()
     release = _prepared(source, agreed, options).replacing(permit.voided())
@@ -131,7 +131,7 @@ def sketch(context: click.Context, plan: str, data: str | None, options: SketchO
     permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
-    click.echo(_written_text(release, output, permit), err=True)
+    note(_written_text(release, output, permit))
     options.saved.save(context, force=options.force)
 
 

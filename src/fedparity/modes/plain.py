@@ -423,8 +423,8 @@ def _held_back(plan: Plan) -> list[str]:
         )
     elif rules.records_per_level and plan.sketch != "counts":
         sentences.append(
-            f"values beyond one per {counted(rules.records_per_level, 'record')}, and those "
-            "with fewer than 5 records in a tail;"
+            f"more than one value per {counted(rules.records_per_level, 'record')}, and values "
+            "based on fewer than 5 extreme records;"
         )
     if plan.thresholds and rules.minimum_cell > 1:
         sentences.append(
@@ -432,7 +432,7 @@ def _held_back(plan: Plan) -> list[str]:
         )
     if plan.rounding:
         step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
-        sentences.append(f"digits: values are rounded to steps of {number(step)};")
+        sentences.append(f"fine detail: values are rounded to {number(step)};")
     if plan.totals:
         sentences.append(
             "a second group where the public total of a silo would give away a withheld one;"
