@@ -31,7 +31,6 @@ from click.core import ParameterSource
 from fedparity.documents.files import read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
-from fedparity.documents.signing import read_key
 from fedparity.errors import DatabaseError, OptionError
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.privacy.policy import RULES, Policy
@@ -443,6 +442,7 @@ class SigningOptions:
 
 def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
     """Return the key of a file; its passphrase is read from another, or typed at a terminal."""
+    from fedparity.documents.signing import read_key  # noqa: PLC0415 -- for those who sign
 
     def passphrase() -> bytes | None:
         if passphrase_file is not None:

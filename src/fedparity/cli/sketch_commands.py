@@ -28,7 +28,6 @@ from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell, SketchedCell
-from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
@@ -127,6 +126,8 @@ def sketch(context: click.Context, plan: str, data: str | None, options: SketchO
         release = release.signed(key)
     if options.verbose:
         click.echo(_execution_text(release), err=True)
+    from fedparity.documents.message_checks import check_message  # noqa: PLC0415 -- not in a dry run
+
     check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
     permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:

@@ -19,7 +19,6 @@ from fedparity.tables.columns import Block, Column, LabelType, Numbers, typed_te
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
-from fedparity.tables.row_faults import explaining
 
 if TYPE_CHECKING:
     import polars as pl
@@ -250,7 +249,7 @@ def read_pooled(
         other=other,
     )
     reading = _Reading(records, silo)
-    with explaining(records, (-np.inf, np.inf)):
+    with records.explained((-np.inf, np.inf)):
         for task in records.table.scan(reading.selection):
             reading.add(task())
         table = reading.finish()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,6 @@ from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
-from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError
 from fedparity.laws.arrays import FloatArray
@@ -37,9 +36,11 @@ from fedparity.sketches.grids import ScoreGrid
 from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.select import Census
-from fedparity.sketches.streaming import StreamSketch
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
+
+if TYPE_CHECKING:
+    from fedparity.sketches.streaming import StreamSketch
 
 __all__ = ["PlainMode", "SketchMode"]
 
@@ -60,6 +61,7 @@ class SketchMode:
 
     def collect(self, exchange: Exchange[Any]) -> list[SiloSketch]:
         """Ask each silo for its message."""
+        from fedparity.documents.message_checks import check_message  # noqa: PLC0415 -- the auditor's
 
         def read(data: bytes) -> SiloSketch:
             sketch = SiloSketch.from_bytes(data)
@@ -125,6 +127,8 @@ class PlainMode(SketchMode):
 
     def stream(self, *, weighted: bool, resolution: int) -> StreamSketch:
         """Return what gathers records that come once."""
+        from fedparity.sketches.streaming import StreamSketch  # noqa: PLC0415 -- most come from tables
+
         return StreamSketch(
             groups=self.plan.groups,
             asked=self._requested,

@@ -21,7 +21,6 @@ from fedparity.documents.files import StagedFile, refuse_existing, staged
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
-from fedparity.documents.signing import check_plan_signature
 from fedparity.errors import LedgerError, PlanError, RuleError
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
@@ -442,6 +441,8 @@ def check_auditor(plan: Plan, policy: Policy) -> None:
             fix="ask the auditor to run fedparity plan sign; if the auditor's key changed, check the "
             "new one by another channel and put it under [auditors] of the policy.",
         )
+    from fedparity.documents.signing import check_plan_signature  # noqa: PLC0415 -- few policies need it
+
     try:
         check_plan_signature(plan)
     except PlanError as error:

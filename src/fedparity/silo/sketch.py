@@ -15,7 +15,6 @@ from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.sketches.selection.passes import KernelName, Progress
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import TableRecords
-from fedparity.tables.row_faults import explaining
 
 __all__ = ["Sketcher", "prepare", "preview", "sketch"]
 
@@ -198,7 +197,7 @@ def preview(
 
 def _explained(plan: Plan, records: TableRecords) -> AbstractContextManager[None]:
     """Name all faults of the rows in one error; in a privacy mode not even their number is said."""
-    return nullcontext() if mode_of(plan).protected else explaining(records, plan.score_range)
+    return nullcontext() if mode_of(plan).protected else records.explained(plan.score_range)
 
 
 class Sketcher:

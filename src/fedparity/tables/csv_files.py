@@ -24,12 +24,13 @@ from fedparity.laws.arrays import BoolArray
 from fedparity.tables.column_types import ArrowColumn, NumpyColumn, PolarsColumn
 from fedparity.tables.columns import Block, Column
 from fedparity.tables.csv_bytes import CsvFile, Pieces, TextFormat, delimiter_with, header_error
-from fedparity.tables.row_faults import CheckedBlock, FaultLog, Found
 from fedparity.tables.table import BlockTask, Selection, require_columns
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
+    from fedparity.tables.row_faults import CheckedBlock, FaultLog
 
 __all__ = [
     "DelimitedTable",
@@ -458,6 +459,8 @@ def _checked(
     log: FaultLog,
 ) -> CheckedBlock:
     """Rows as columns; fields that are not numbers are logged."""
+    from fedparity.tables.row_faults import CheckedBlock, Found  # noqa: PLC0415 -- where there are faults
+
     block, unparsed = _columns_of(file, selection, rows)
     places = np.array(lines, np.int64)
     columns = dict(block.columns)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from fedparity.errors import TableError
+from fedparity.errors import DatabaseError, LabelError, ScoreError, TableError
 from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, BatchTask, Faults, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.columns import Block, Numbers
 from fedparity.tables.groups import Scheme, encode
-from fedparity.tables.row_faults import FaultLog, combined, fault_errors
 from fedparity.tables.table import (
     BlockTask,
     Condition,
@@ -151,10 +151,35 @@ class TableRecords:
 
     def judge(self, faults: Faults) -> RowCounts:
         """Do what :meth:`accept` does, but accept that there is no row."""
-        errors = fault_errors(FaultLog.from_faults(faults), self.roles, self.scheme)
-        if errors:
-            raise combined(errors)
+        if faults.found:
+            from fedparity.tables.row_faults import (  # noqa: PLC0415 -- where there are faults
+                FaultLog,
+                combined,
+                fault_errors,
+            )
+
+            errors = fault_errors(FaultLog.from_faults(faults), self.roles, self.scheme)
+            if errors:
+                raise combined(errors)
         return faults.accepted()
+
+    @contextmanager
+    def explained(self, score_range: tuple[float, float]) -> Iterator[None]:
+        """Turn the first error of a row into one that names all kinds of faults there are.
+
+        Only a table that can be read again is searched.
+        """
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except (TableError, LabelError, ScoreError):
+            from fedparity.tables.row_faults import search_faults  # noqa: PLC0415 -- where there are faults
+
+            found = search_faults(self, score_range) if self.rescannable else None
+            if found is None:
+                raise
+            raise found from None
 
     def batch(self, block: Block) -> Batch:
         """Return the records of a block; rows that are none are counted in its faults."""

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from fedparity.errors import (
-    DatabaseError,
     FedparityError,
     InputError,
     LabelError,
@@ -39,8 +37,8 @@ __all__ = [
     "FaultLog",
     "Found",
     "combined",
-    "explaining",
     "fault_errors",
+    "search_faults",
 ]
 
 _SHOWN_LINES = 5
@@ -122,30 +120,8 @@ class CheckedTable(Protocol):
         ...
 
 
-@contextmanager
-def explaining(
-    records: Any,  # noqa: ANN401 -- of a table, or of anything else
-    score_range: tuple[float, float],
-) -> Iterator[None]:
-    """Turn the first error of a row into one that names all kinds of faults there are.
-
-    Only tables that can be read again are searched.
-    """
-    try:
-        yield
-    except DatabaseError:
-        raise
-    except (TableError, LabelError, ScoreError) as error:
-        found = _searched(records, score_range)
-        if found is None:
-            raise
-        raise found from error.__cause__
-
-
-def _searched(records: Any, score_range: tuple[float, float]) -> InputError | None:  # noqa: ANN401
-    """The error of all faults; None if none is found, or there is no second reading."""
-    if not hasattr(records, "roles") or not records.rescannable:
-        return None
+def search_faults(records: TableRecords, score_range: tuple[float, float]) -> InputError | None:
+    """Read a table again, and return the error of all its faults; None if there is none."""
     log = FaultLog()
     try:
         for block in _blocks(records, log):
