@@ -28,6 +28,7 @@ from fedparity.documents.files import file_name
 from fedparity.errors import ConflictError, FedparityError, MessageError
 from fedparity.modes.mode import mode_of
 from fedparity.report.formats import FORMATS
+from fedparity.report.sentences import in_points
 from fedparity.service import access
 from fedparity.service.access import Credential, Role
 from fedparity.service.limits import Guard, RateLimit
@@ -66,6 +67,24 @@ def collector(store: Store, *, address: str, hosts: Sequence[str], secure: bool)
 
 class _Refusal(Exception):  # noqa: N818 -- it is an answer
     """A request for what is not there, or not for this person."""
+
+
+class _Listing:
+    """Some silos of a study: a page with ten thousand of them helps nobody."""
+
+    most = 200
+
+    def __init__(self, study: Study, show: str = "", first: int = 0) -> None:
+        chosen = {
+            "waiting": [silo for silo in study.silos if silo.state != "received"],
+            "received": [silo for silo in study.silos if silo.state == "received"],
+        }
+        self.show = show if show in chosen else "all"
+        silos = chosen.get(show, study.silos)
+        self.total = len(silos)
+        self.first = min(first, max(self.total - 1, 0)) // self.most * self.most
+        self.silos = silos[self.first : self.first + self.most]
+        self.sizes = {"all": len(study.silos)} | {name: len(each) for name, each in chosen.items()}
 
 
 class _Pages:
@@ -223,12 +242,29 @@ class _Pages:
     async def study(self, request: Request, session: Credential) -> Response:
         """How far every silo is, what is known, and what can be done."""
         study = await self._study(request)
-        return await self._study_page(study, session)
+        asked = request.query_params
+        first = asked.get("from", "0")
+        listing = _Listing(
+            study, asked.get("show", ""), int(first[:6]) if first.isdecimal() else 0
+        )
+        return await self._study_page(study, session, listing)
 
-    async def _study_page(self, study: Study, session: Credential, **more: Any) -> Response:  # noqa: ANN401
+    async def _study_page(
+        self,
+        study: Study,
+        session: Credential,
+        listing: _Listing | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> Response:
         events = await run_sync(partial(self.store.events, study.id, last=30))
         values: dict[str, Any] = {"events": events, "link": None, "error": None} | more
-        return self._page("study.html", session=session, study=study, **values)
+        return self._page(
+            "study.html",
+            session=session,
+            study=study,
+            listing=listing or _Listing(study),
+            **values,
+        )
 
     async def _study(self, request: Request) -> Study:
         found = await run_sync(self.studies.get, request.path_params["study"])
@@ -304,7 +340,7 @@ class _Pages:
         verdict = result.disparity.verdict
         return JSONResponse(
             {
-                "words": str(result).partition("(")[2].partition(", answered")[0],
+                "words": in_points(result),
                 "answered": verdict.answered,
                 "all": verdict.all,
                 "n": result.n,
