@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
-    PlainTextResponse,
     RedirectResponse,
     Response,
     StreamingResponse,
@@ -81,7 +80,7 @@ class _Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.attempts = RateLimit(rate=0.2, burst=20)
+        self.uploads = RateLimit(rate=0.5, burst=30)
 
     def routes(self) -> list[Route | Mount]:
         """Return where everything is."""
@@ -171,9 +170,6 @@ class _Pages:
         link = request.path_params["link"]
         if request.method == "GET":
             return self._page("enter.html", link=link)
-        client = request.client.host if request.client else "?"
-        if not self.attempts.allows(client):
-            return PlainTextResponse("too many attempts; try again in a minute\n", 429)
 
         def redeem() -> str | None:
             with self.store.change() as change:
@@ -386,15 +382,18 @@ class _Pages:
 
     async def send(self, request: Request) -> Response:
         """Take a message from a program."""
-        given = request.headers.get("authorization", "")
-        kind, _, secret = given.partition(" ")
-        found = None
-        if kind.lower() == "bearer":
-            found = await run_sync(access.find, self.store, "token", secret.strip())
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        token = secret.strip() if kind.lower() == "bearer" else None
+        return await run_sync(self._take, token, await request.body())
+
+    def _take(self, token: str | None, data: bytes) -> Response:
+        found = access.find(self.store, "token", token)
         if found is None or found.role != "silo":
             return _problem(401, "the token is not valid: it is wrong, expired or was replaced.")
+        if not self.uploads.allows(found.hash):
+            return _problem(429, "this silo sends too often.", "try again in a minute.")
         try:
-            receipt = await run_sync(self.studies.receive, *_own(found), await request.body())
+            receipt = self.studies.receive(*_own(found), data)
         except ConflictError as error:
             return _problem(409, error.message, error.fix)
         except FedparityError as error:
