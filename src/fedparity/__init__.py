@@ -49,7 +49,7 @@ _HOMES = {
     "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
     "FedparityError": "errors",
-    "FileTable": "tables.table_files",
+    "FileTable": "tables.file_tables",
     "InputError": "errors",
     "Law": "laws.law",
     "Method": "federated.mixtures",
@@ -93,7 +93,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.silo.sketch import Sketcher, sketch
     from fedparity.sketches.cell import Cell
     from fedparity.tables.databases import DatabaseTable
-    from fedparity.tables.table_files import FileTable
+    from fedparity.tables.file_tables import FileTable
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
 

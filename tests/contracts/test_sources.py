@@ -309,7 +309,7 @@ def test_a_missing_column_names_the_nearest(make, rows, tmp_path):
 def test_the_standard_library_reads_the_same_csv(name, weight, gaps, tmp_path, monkeypatch):
     path = FILES[name](gaps, tmp_path)
     expected = read(path, missing="drop", mapping={"": "none"}, weight=weight)
-    monkeypatch.setattr("fedparity.tables.table_files.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.tables.file_tables.find_spec", lambda _: None)
 
     actual = read(path, missing="drop", mapping={"": "none"}, weight=weight)
 

@@ -292,7 +292,7 @@ class TableOptions:
 
     def _file(self, data: str) -> object:
         """A path, or a file that is written in another way than its name says."""
-        from fedparity.tables.table_files import FileTable  # noqa: PLC0415 -- auditors read none
+        from fedparity.tables.file_tables import FileTable  # noqa: PLC0415 -- auditors read none
 
         plain = FileTable(data)
         file = FileTable(

@@ -30,7 +30,7 @@ from fedparity.privacy.policy import Policy
 from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.records import RowCounts
 from fedparity.tables.databases import Address, DatabaseTable
-from fedparity.tables.table_files import FileTable
+from fedparity.tables.file_tables import FileTable
 
 __all__ = [
     "AnyLedger",

@@ -11,6 +11,7 @@ import numpy as np
 from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
 from fedparity.laws.labels import Group
 from fedparity.tables.databases import DatabaseTable, is_address
+from fedparity.tables.file_tables import FileTable, UnionTable, path_table
 from fedparity.tables.groups import Discovery, Listing, Scheme
 from fedparity.tables.reader import Missing, Roles, TableRecords
 from fedparity.tables.table import (
@@ -21,7 +22,6 @@ from fedparity.tables.table import (
     stream_table,
     structured_table,
 )
-from fedparity.tables.table_files import FileTable, UnionTable, path_table
 
 __all__ = ["is_spark_frame", "open_records", "open_table"]
 
