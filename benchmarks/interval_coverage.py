@@ -147,8 +147,7 @@ class World:
         }
         # The rounding of floats is no disparity: an interval that ends at 0 covers a part of -1e-25.
         return {
-            name: np.where(np.abs(number) < ROUNDED, 0.0, number)
-            for name, number in truth.items()
+            name: np.where(np.abs(number) < ROUNDED, 0.0, number) for name, number in truth.items()
         }
 
 

@@ -1,6 +1,6 @@
 """Time of an audit of 10,000 silos: in Python, and by the command in a fresh process.
 
-Run with ``make bench``. Two groups of about 200 records in each silo, k = 100 reduced by the default
+Run with ``python benchmarks/many_silos.py``. Two groups of about 200 records in each silo, k = 100 reduced by the default
 rules. Times are those of the processor, so that neighbors count little. Exits with an error if a bar is missed.
 """
 
@@ -75,7 +75,9 @@ def main() -> None:
             best = {name: min(best[name], new) for name, new in zip(best, taken, strict=True)}
     for name, seconds in best.items():
         holds = seconds <= SECONDS[name]
-        print(f"{name:30} {seconds:6.2f} s   bar {SECONDS[name]:.0f} s   {'ok' if holds else 'MISSED'}")
+        print(
+            f"{name:30} {seconds:6.2f} s   bar {SECONDS[name]:.0f} s   {'ok' if holds else 'MISSED'}"
+        )
     if any(best[name] > SECONDS[name] for name in best):
         sys.exit(1)
 
