@@ -18,7 +18,7 @@ from fedparity.cli.message_files import (
     missing_silos,
 )
 from fedparity.cli.options import PROBABILITY, SigningOptions, nested, option, with_options
-from fedparity.cli.output import Progress, progress_bar
+from fedparity.cli.output import Progress, note, progress_bar
 from fedparity.cli.report_commands import ReportOptions
 from fedparity.documents.files import refuse_existing
 from fedparity.documents.message import SiloSketch
@@ -103,7 +103,7 @@ class ResultOptions:
                 result.to_json() if self.as_json else audit_text(result, details=self.details)
             )
         if self.output:
-            click.echo(f"wrote {printable(self.output)}", err=True)
+            note(f"wrote {printable(self.output)}")
         if self.fail_above is None:
             return
         if result.disparity.review_level is None:

@@ -291,7 +291,7 @@ class RoundError(DisclosureError):
     @classmethod
     def not_yet(cls, step: str, before: str) -> RoundError:
         return cls(
-            f"the {step} come after the {before}, which this round has not sent.",
+            f"'{step}' comes after '{before}', which this silo has not sent in this round.",
             fix=f"run fedparity secure {before} first.",
         )
 

@@ -21,6 +21,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
+from fedparity.text import OneLine
 from fedparity.uncertainty.resampling import (
     Mixtures,
     Resampler,
@@ -47,7 +48,7 @@ _FINER = 5
 
 
 @dataclass(frozen=True)
-class Draws:
+class Draws(OneLine):
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
