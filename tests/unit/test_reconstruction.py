@@ -1,5 +1,7 @@
 """Continuous laws of cells keep what the cells say: bin means, mean squares, order, range."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -131,6 +133,27 @@ def test_the_laws_of_many_records_are_found_from_few_bins():
         assert np.average(law.atoms**2, weights=law.weights) == pytest.approx(
             np.mean(scores**2), abs=2e-5
         )
+
+
+@given(cells_of_means(), st.floats(0.0, 0.1))
+def test_a_reconstructed_federation_stays_as_it_is(case, error):
+    means, layout, squares = case
+    cells = {
+        (i, g): fp.Cell(
+            count=100,
+            values=np.sort(means[start : start + size]),
+            kind="mean",
+            mean_square=None if np.isnan(square) else float(square),
+            mean_square_error=error,
+        )
+        for i, (size, start, square) in enumerate(zip(*layout, squares, strict=True))
+        for g in "ab"
+    }
+    once = fp.Federation.from_cells(cells, score_range=(0.0, 1.0)).reconstructed
+    again = replace(once, score_range=(-1.0, 2.0)).reconstructed
+
+    assert np.array_equal(once.values, again.values)
+    assert once.reconstructed is once
 
 
 def test_a_mean_square_of_zero_leaves_atoms():

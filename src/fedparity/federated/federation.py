@@ -295,7 +295,7 @@ class Federation:
         """
         if self.kind == "counts" and self.value_errors.any():
             return self._spread
-        if self.kind != "mean":
+        if self.kind != "mean" or self._is_exact:
             return self
         layout = CellLayout.of(self.levels)
         shapes = mean_shapes(
@@ -314,6 +314,17 @@ class Federation:
             parts=np.ones(cuts.cell_of.size, np.int64),
             value_errors=np.zeros(cuts.cell_of.size),
             mean_squares=np.zeros(self.levels.size),
+            mean_square_errors=np.zeros(self.levels.size),
+        )
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the law of each cell is that of its values, in bins as narrow as reconstructed ones."""
+        return not (
+            self.levels.min() < _ATOMS
+            or self.mean_squares.any()  # NaN, which is not known, counts
+            or self.mean_square_errors.any()
+            or self.value_errors.any()
         )
 
     @property
@@ -394,10 +405,10 @@ class Federation:
             If they have fewer than two groups.
         """
         wanted = set(silos)
+        codes = [code for code, silo in enumerate(self.silos) if silo in wanted]
         cells = {
-            (self.silos[silo], self.groups[group]): self.cell(i)
-            for i, (silo, group) in enumerate(zip(self.silo_of, self.group_of, strict=True))
-            if self.silos[silo] in wanted
+            (self.silos[self.silo_of[i]], self.groups[self.group_of[i]]): self.cell(i)
+            for i in np.flatnonzero(np.isin(self.silo_of, codes)).tolist()
         }
         present = {group for _, group in cells}
         groups = [group for group in self.groups if group in present]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -58,8 +59,7 @@ def round_values(
     """
     if not rounding:
         return values
-    low, high = map(decimal, score_range)
-    return _Grid.of(score_range, decimal(rounding) * (high - low)).nearest(values, score_range)
+    return _grid_of_shares(score_range, rounding).nearest(values, score_range)
 
 
 def rounding_error(score_range: tuple[float, float], rounding: float) -> float:
@@ -210,7 +210,9 @@ def mean_square_step(
 ) -> FloatArray:
     """Return the step of the mean square for the values in the last axis; 0 if there is no rounding."""
     low, high = score_range
-    gaps = np.diff(values, prepend=low, append=high).max(axis=-1)
+    ends = np.maximum(values[..., 0] - low, high - values[..., -1])
+    inner = np.max(values[..., 1:] - values[..., :-1], axis=-1, initial=-np.inf)
+    gaps = np.maximum(ends, inner)
     farthest = np.minimum(gaps + rounding_error(score_range, rounding), high - low)
     return np.asarray(2 * shared * rounding * (high - low) * farthest / count)
 
@@ -265,6 +267,13 @@ class _Grid:
     def _nearest(self, value: float) -> float:
         steps = round((decimal(value) * self.denominator - self.low) / self.step)
         return float(Fraction(self.low + steps * self.step, self.denominator))
+
+
+@lru_cache(maxsize=64)  # a plan has one, and every cell of every message is compared with it
+def _grid_of_shares(score_range: tuple[float, float], rounding: float) -> _Grid:
+    """The grid whose step is this share of the range."""
+    low, high = map(decimal, score_range)
+    return _Grid.of(score_range, decimal(rounding) * (high - low))
 
 
 def decimal(number: float) -> Fraction:

@@ -284,5 +284,7 @@ def _from_zero(federation: Federation, low: float, high: float) -> Federation:
 
 def _restricted(federation: Federation, groups: tuple[Group, ...]) -> Federation:
     """The cells of some groups alone."""
+    if groups == federation.groups:
+        return federation
     cells = {label: cell for label, cell in federation.cells.items() if label[1] in groups}
     return Federation.from_cells(cells, groups=groups, score_range=federation.score_range)
