@@ -27,6 +27,19 @@ def test_axe_finds_nothing(open_report, axe, name, size):
     assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found["violations"]] == []
 
 
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("name", ["5", "missing", "grid"])
+def test_axe_finds_nothing_in_dark_colors(open_report, axe, name, size):
+    page = open_report(name, size, bypass_csp=True, color_scheme="dark").page
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    page.evaluate(axe)
+
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 23, 30)"
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found["violations"]] == []
+
+
 @pytest.mark.parametrize("name", ["5", "60", THOUSAND, "ten-groups"])
 def test_it_prints_with_nothing_folded(open_report, name):
     page = open_report(name).page

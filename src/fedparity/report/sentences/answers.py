@@ -214,7 +214,12 @@ def in_points(result: AuditResult) -> str:
     """Return the headline: how far apart the groups are, which is higher, and the verdict."""
     sentence = direction(result)
     if result.disparity.review_level is None:
-        return f"{sentence}; the plan names no review level to compare it with."
+        level = (
+            "no review level was given"
+            if result.plan.simulated
+            else "the plan names no review level"
+        )
+        return f"{sentence}; {level} to compare it with."
     words = verdict_words(result)
     return f"{sentence}: {words[0].lower()}{words[1:]}."
 
