@@ -90,7 +90,7 @@ class Hospital:
         rows = csv.writer(text, lineterminator="\n")
         known = self.outcomes is not None
         rows.writerow(("patient", "group", "risk", *([_OUTCOME] if known else [])))
-        further = self.outcomes or [None] * len(self.groups)
+        further = self.outcomes or [0] * len(self.groups)
         for patient, (group, score, outcome) in enumerate(
             zip(self.groups, self.scores, further, strict=True)
         ):
