@@ -181,3 +181,15 @@ def test_a_second_release_with_other_axes_needs_a_reason(table, tmp_path):
 
     with pytest.raises(fp.FedparityError, match="tables by other axes"):
         fp.sketch(table, plan=other, silo="a", group="sex", ledger=ledger)
+
+
+def test_a_result_with_tables_and_outcomes_can_be_read_from_its_file(table, tmp_path):
+    """Its parts nest deeper than those of a plan or a message."""
+    plan = plan_of(outcome={**OUTCOME, "bins": [0.3]})
+    message = fp.sketch(table, plan=plan, silo="a", ledger=False)
+    result = fp.audit(plan, [message], redraws=60)
+
+    result.write(tmp_path / "result.json")
+
+    assert result.tables["sex"].outcome is not None
+    assert fp.AuditResult.read(tmp_path / "result.json") == result
