@@ -76,7 +76,8 @@ _SAID_FIRST = frozenset(
 def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
     """Return the result as text of at most ``width`` columns (60 or more), without color.
 
-    The short answer fits a screen of 24 lines at 80 columns, unless names are very long. ``details``
+    The short answer fits a screen of 24 lines at 80 columns, unless names are very long or the plan has
+    axes, whose tables are shown. ``details``
     adds every silo and warning, the rates with their intervals, the formulas, every kind of bound,
     and further measures.
     """
@@ -99,7 +100,8 @@ def _brief(result: AuditResult, width: int) -> list[list[str]]:
         room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
         if room >= fewest or (most == 0 and room >= -1):
             break
-    return [*first, where, _silos(result, width, room), last]
+    tables = (_table(each, width) for each in result.tables if each.by)
+    return [*first, *tables, where, _silos(result, width, room), last]
 
 
 def _detailed(result: AuditResult, width: int) -> list[list[str]]:

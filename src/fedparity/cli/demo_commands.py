@@ -7,7 +7,7 @@ import io
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.documents.plan_tables import Outcome
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MissingExtraError, OutputError
 from fedparity.errors.base import printable
@@ -46,6 +47,9 @@ __all__ = ["Hospital", "demo", "hospitals"]
 _NAMES = ("Aurora", "Bayside", "Cedar", "Dunmore", "Elm Park")
 _SEVERITY = (1.5, 2.5, 3.5, 4.5, 6.0)
 """First parameter of each hospital's Beta law, the same for both groups; scores are 0 to 10."""
+_OUTCOME = "readmitted"
+_READMITTED = {"A": 1.0, "B": 0.8}
+"""How likely a readmission is, as a share of the score: the score overstates the risk of group B."""
 _COUNTS = {"A": (1900, 1500, 1000, 600, 300), "B": (300, 600, 1000, 1500, 1900)}
 """Group A is mostly seen where cases are mild, group B where they are severe."""
 
@@ -57,6 +61,8 @@ class Hospital:
     name: str
     scores: FloatArray
     groups: Sequence[str]
+    outcomes: Sequence[int] | None = None
+    """Who was readmitted, where that is known."""
 
     @property
     def folder(self) -> str:
@@ -82,9 +88,14 @@ class Hospital:
         """Return the records as CSV."""
         text = io.StringIO()
         rows = csv.writer(text, lineterminator="\n")
-        rows.writerow(("patient", "group", "risk"))
-        for patient, (group, score) in enumerate(zip(self.groups, self.scores, strict=True)):
-            rows.writerow((f"{self.name[0]}{patient:05}", group, f"{score:.4f}"))
+        known = self.outcomes is not None
+        rows.writerow(("patient", "group", "risk", *([_OUTCOME] if known else [])))
+        further = self.outcomes or [0] * len(self.groups)
+        for patient, (group, score, outcome) in enumerate(
+            zip(self.groups, self.scores, further, strict=True)
+        ):
+            own = (f"{self.name[0]}{patient:05}", group, f"{score:.4f}")
+            rows.writerow((*own, outcome) if known else own)
         return text.getvalue().encode()
 
 
@@ -106,9 +117,28 @@ def hospitals(seed: int) -> list[Hospital]:
     ]
 
 
-def _demo_plan(levels: int) -> Plan:
+def _with_outcomes(made: Sequence[Hospital], seed: int) -> list[Hospital]:
+    """The same hospitals a month later, when it is known who was readmitted."""
+    random = np.random.default_rng([seed, 1])
+    return [
+        replace(
+            each,
+            outcomes=[
+                int(drawn < _READMITTED[group] * score / 10)
+                for drawn, group, score in zip(
+                    random.random(each.scores.size), each.groups, each.scores, strict=True
+                )
+            ],
+        )
+        for each in made
+    ]
+
+
+def _demo_plan(levels: int, *, outcomes: bool) -> Plan:
     """The plan that the five hospitals agreed on."""
+    asked = Outcome(positive=1, negative=0, bins=(2.0, 4.0, 6.0, 8.0))
     return Plan(
+        outcome=asked if outcomes else None,
         title="Readmission risk of five hospitals",
         groups=tuple(_COUNTS),
         score_range=(0.0, 10.0),
@@ -155,6 +185,7 @@ class DemoOptions:
         default=DEFAULT_LEVELS,
     )
     seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
+    outcomes: bool = option("--outcomes", "Audit who was readmitted, too: error rates by group.")
     force: bool = option("--force", "Write into a folder that holds other things.")
     as_json: bool = option("--json", "Print the result as JSON.")
     details: bool = option("--details", "Show formulas, every kind of bound, and all silos.")
@@ -174,6 +205,7 @@ def demo(options: DemoOptions) -> None:
     Examples:
       fedparity demo
       fedparity demo --open
+      fedparity demo --outcomes
       fedparity demo --out /tmp/demo --levels 20
       fedparity demo --json
     """
@@ -182,7 +214,9 @@ def demo(options: DemoOptions) -> None:
         check_html()
     if not options.force:
         _check_folder(folder)
-    made, plan = hospitals(options.seed), _demo_plan(options.levels)
+    plan = _demo_plan(options.levels, outcomes=options.outcomes)
+    made = hospitals(options.seed)
+    made = _with_outcomes(made, options.seed) if options.outcomes else made
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
     result = audit_messages(plan, messages)
@@ -235,6 +269,7 @@ def _commands(made: Sequence[Hospital]) -> Iterator[list[str]]:
     """The commands of the audit, as one would type them in the folder."""
     for each in made:
         columns = ["--silo", each.name, "--score", "risk", "--group", "group"]
+        columns += [] if each.outcomes is None else ["--outcome", _OUTCOME]
         target = ["-o", each.message_file, "--ledger", each.ledger_file, "--force"]
         yield ["sketch", "plan.toml", each.table_file, *columns, *target]
     yield ["verify", "plan.toml", "inbox"]
@@ -265,6 +300,7 @@ def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     """Reduce a hospital's table, enter the release into its ledger, and send it."""
     table = folder / hospital.table_file
     reading: dict[str, Any] = {"score": "risk", "group": "group"}
+    reading |= {} if hospital.outcomes is None else {"outcome": _OUTCOME}
     release = prepare(table, plan=plan, silo=hospital.name, **reading)
     ledger = Ledger(folder / hospital.ledger_file)
     ledger.begin()

@@ -141,6 +141,7 @@ class Plan(Document):
         settled, problems = settle({"schema": SCHEMA, **given})
         if problems:
             raise problems[0].error
+        settled = {"axes": FrozenMapping({}), "unknown": (), **settled}
         for name, value in settled.items():
             if name != "schema":
                 object.__setattr__(self, name, value)

@@ -146,3 +146,19 @@ def test_a_folder_of_other_things_is_left_alone_without_force(tmp_path):
 
 def test_a_wrong_option_is_a_usage_error():
     assert run("--levels", "0").exit_code == 2
+
+
+def test_outcomes_show_a_score_that_overstates_the_risk_of_one_group(tmp_path):
+    """The demonstration with outcomes: same folder, one column more, error rates in the result."""
+    folder = tmp_path / "demo"
+
+    done = run("--outcomes", "--json", "--out", str(folder))
+
+    assert done.exit_code == 0
+    (table,) = json.loads(done.stdout)["tables"]
+    calibration = {each["group"]: each["bins"] for each in table["outcome"]["calibration"]}
+    middle = {group: bins[2]["rate"] for group, bins in calibration.items()}
+    assert middle["B"]["upper"] < middle["A"]["lower"]
+    header = (folder / "aurora" / "patients.csv").read_text().splitlines()[0]
+    assert header == "patient,group,risk,readmitted"
+    assert "--outcome readmitted" in (folder / "README.txt").read_text()
