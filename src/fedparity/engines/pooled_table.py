@@ -15,7 +15,7 @@ from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults, RowCounts
-from fedparity.tables.columns import Block, Column, Numbers
+from fedparity.tables.columns import Block, Column, LabelType, Numbers, typed_text
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
@@ -73,6 +73,11 @@ class _FilteredColumn:
     def coded(self) -> bool:
         """Whether its labels are numbers already."""
         return self.column.coded
+
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are."""
+        return self.column.label_type
 
     def labels(self, name: str) -> Labels:
         """Return the labels of the rows."""
@@ -220,8 +225,8 @@ def read_pooled(
 
     Parameters are those of :func:`fedparity.tables.opening.open_records`; ``silo`` names the
     column of silos, whose labels are their names, or is None if all records are of one; they are
-    then in an order that does not depend on how they came. Groups are the labels found, in
-    canonical order, if none are given.
+    then in an order that does not depend on how they came. Groups are the labels found, of the type
+    of their column and in canonical order, if none are given.
 
     A row is a record here if and only if it would be one in the silo's own table.
 
@@ -248,6 +253,8 @@ def read_pooled(
         reading.add(task())
     table = reading.finish()
     if groups is None:
+        if not mapping:  # which has texts for labels
+            table = replace(table, groups=tuple(map(reading.typed, table.groups)))
         table = table.with_found_groups()
     return table.in_canonical_order() if silo is None else table
 
@@ -273,6 +280,7 @@ class _Reading:
         self.batches: list[Batch] = []
         self.silo_codes: list[Codes] = []
         self.dropped: list[Codes] = []
+        self.types: list[set[LabelType]] = [set() for _ in roles.groups]
         self.filtered: Counter[str] = Counter()
         self.rows = self.kept = 0
 
@@ -286,6 +294,8 @@ class _Reading:
         self.kept += block.length
         if not block.length:
             return
+        for found, name in zip(self.types, self.records.roles.groups, strict=True):
+            found.add(block.columns[name].label_type)
         silos = self._silos(block)
         if self.missing == "drop":
             gone = self._without_score(block)
@@ -296,6 +306,18 @@ class _Reading:
             self.faults.add(batch.faults)
         self.batches.append(batch)
         self.silo_codes.append(silos)
+
+    def typed(self, group: Group) -> Group:
+        """Return a group that was found by its texts as the labels that the columns hold.
+
+        Whole numbers stay whole numbers, and booleans booleans; in a CSV file all labels are texts.
+        """
+        texts = group if isinstance(group, tuple) else (group,)
+        parts = tuple(
+            typed_text(text, *found) if len(found) == 1 else text
+            for text, found in zip(texts, self.types, strict=True)
+        )
+        return parts if isinstance(group, tuple) else parts[0]
 
     def _silos(self, block: Block) -> Codes:
         if self.silo is None:

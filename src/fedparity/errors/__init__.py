@@ -32,6 +32,7 @@
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
         │       ├── SecureMessageError    a message of a secure sum that does not fit the others
         │       └── SignatureError        a message that is not signed as its plan asks
+        ├── PartError (also a KeyError)  a silo, group or threshold that a result does not have
         ├── SettingsError       settings of a silo that do not say what is to be read
         ├── KeyFileError        a file that does not hold a private key
         ├── RoundStateError     the secret state of a secure sum that is missing or damaged
@@ -50,6 +51,7 @@ from fedparity.errors.document_errors import (
     KeyFileError,
     MessageError,
     OutputError,
+    PartError,
     PlanError,
     PolicyError,
     ResultError,
@@ -114,6 +116,7 @@ __all__ = [
     "MissingSiloError",
     "OptionError",
     "OutputError",
+    "PartError",
     "PlanError",
     "PolicyError",
     "PrivacyError",

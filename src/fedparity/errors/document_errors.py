@@ -13,6 +13,7 @@ __all__ = [
     "KeyFileError",
     "MessageError",
     "OutputError",
+    "PartError",
     "PlanError",
     "PolicyError",
     "ResultError",
@@ -344,3 +345,9 @@ class ResultError(DocumentError):
             "a table needs pandas, polars or pyarrow, and none of them is installed.",
             fix="pip install 'fedparity[io]'",
         )
+
+
+class PartError(InputError, KeyError):
+    """A silo, a group or a threshold that a document does not have."""
+
+    __str__ = InputError.__str__  # that of KeyError would quote the sentence

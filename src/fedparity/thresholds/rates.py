@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.document import Parts
 from fedparity.documents.result_parts import FourFifths, GroupRate, Ratio, Sampled
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
@@ -44,7 +45,7 @@ _ROUNDING = 1e-12
 class Comparison(NamedTuple):
     """The rates of all groups, side by side."""
 
-    groups: tuple[GroupRate, ...]
+    groups: Parts[GroupRate]
     widest_gap: Sampled
     """The highest rate minus the lowest: zero if all groups have the same."""
     answer: FourFifths
@@ -97,7 +98,7 @@ def compare_limits(
     """Return the comparison of numbers in [0, 1] whose limits are known, one by one and at once."""
     brackets = list(rates.values())
     anchor = list(rates).index(largest)
-    groups = tuple(
+    groups = Parts(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
@@ -238,7 +239,7 @@ def _state(interval: Bounds) -> FourFifths:
     return "undetermined"
 
 
-def _overall(groups: tuple[GroupRate, ...]) -> FourFifths:
+def _overall(groups: Parts[GroupRate]) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
     states = {group.answer for group in groups}
     for state in ("below four fifths", "undetermined"):

@@ -4,14 +4,15 @@ import re
 import shlex
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
 from fedparity.cli.plan_letter import Letter
-from fedparity.documents.signing import generate_key, public_text
+from fedparity.documents.signing import public_text
 
 BLOCK = re.compile(r"```\n\s*(.*?)\n\s*```", re.DOTALL)
-KEY = public_text(generate_key())
+KEY = public_text(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 
 
 @pytest.fixture(autouse=True)
