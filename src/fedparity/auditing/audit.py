@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fedparity.auditing.result_building import compose
+from fedparity.auditing.table_results import table_results
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
@@ -32,7 +33,9 @@ def audit_messages(
 
     Every message is checked against the plan; one that does not answer it is refused, not left out.
     """
-    return compose(plan, mode_of(plan).measure(sketches, options or AuditOptions()))
+    options = options or AuditOptions()
+    found = mode_of(plan).measure(sketches, options)
+    return replace(compose(plan, found), tables=table_results(plan, found, options))
 
 
 def audit_federation(

@@ -15,6 +15,7 @@ from fedparity.documents.result_parts import (
     TailResult,
     ThresholdResult,
 )
+from fedparity.documents.table_parts import TableResult
 from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
@@ -75,6 +76,7 @@ def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -
         _groups(result, width),
         *(_rates(_threshold_words(each), each, result, width) for each in result.thresholds),
         *(_rates(_tail_words(each), each, result, width) for each in result.tails),
+        *(_table(each, width) for each in result.tables if each.by),
         _pairs(result, width),
         _sources(result, width),
         ["Silos", *_silos(result, width)],
@@ -129,6 +131,36 @@ def _groups(result: AuditResult, width: int) -> list[str]:
         for each in result.groups[:_SHOWN]
     ]
     return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
+
+
+def _table(table: TableResult, width: int) -> list[str]:
+    """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
+    labels = [group_words(each.group) for each in table.groups]
+    names = min(max(_LABEL, *map(width_of, labels)), _LONGEST_LABEL)
+    ratios = {}
+    columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
+    if table.thresholds:
+        ratios = {each.group: each.ratio.value for each in table.thresholds[0].groups}
+        columns += f"{right('rate', 9)}{right('to best', 9)}"
+    lines = [f"{left('By ' + ', '.join(table.by), names + 2)}{columns}"]
+    for label, each in zip(labels, table.groups, strict=True):
+        numbers = f"{right(amount(each.n), 10)}{right(percent(each.share), 9)}"
+        numbers += right("-" if each.mean is None else number(each.mean), 9)
+        if table.thresholds:
+            rate = each.rates[0] if each.rates else None
+            numbers += right("-" if rate is None else _percent(rate.value), 9)
+            numbers += right(_ratio(ratios.get(each.group)), 9)
+        lines.append(cut(f"  {left(label, names)}{numbers}", width))
+        if each.known:
+            lines += wrapped(f"{each.status}: {each.known}", width, first="    ")
+    words = table.note
+    if table.magnitudes is not None:
+        worst = table.magnitudes.worst_pair
+        words = (
+            f"{group_words(worst.groups[0])} and {group_words(worst.groups[1])} are furthest apart, "
+            f"by {number(worst.corrected)} points ({_between(number, worst.interval)})"
+        )
+    return [*lines, *wrapped(f"{words[:1].upper()}{words[1:]}.", width, first="  ")]
 
 
 def _threshold_words(report: ThresholdResult) -> str:

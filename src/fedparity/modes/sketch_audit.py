@@ -26,6 +26,7 @@ from fedparity.modes.mode import (
     Mode,
 )
 from fedparity.modes.secure.round_messages import RoundMessage
+from fedparity.modes.table_cells import SiloTables
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
 
@@ -162,6 +163,10 @@ def find_missing(plan: Plan, sketches: Sequence[SiloSketch]) -> MissingRecords:
 
 def _of_withheld(plan: Plan, sketch: SiloSketch, *, weighted: bool) -> dict[Group, float]:
     """The most records of each group whose cell the silo withheld."""
+    if plan.axes:
+        bounds = SiloTables(plan, sketch).unseen(plan.tables[0], None)
+        withheld = {cell.group for cell in sketch.cells if cell.withheld is not None}
+        return {group: most for group, most in bounds.items() if group in withheld}
     few = smallest_cell(plan.disclosure, kind=plan.sketch) - 1
     left = _room(plan, sketch, weighted=weighted)
     most: dict[Group, float] = {}
