@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedparity.auditing.comparison import compare
+from fedparity.auditing.outcome_results import table_outcome, table_tests
 from fedparity.auditing.result_building import heterogeneity_result, pair_results
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_tables import PlanTable
@@ -106,6 +107,8 @@ class _Table:
             "thresholds": (),
             "attribution": None,
             "silos": (),
+            "tests": (),
+            "outcome": None,
         }
         few = len(self.compared) < 2
         note = "fewer than two rows can be compared" if few else ""
@@ -234,6 +237,10 @@ class _Table:
                     mean_gap=each.mean_gap,
                 )
                 for each in merged.local
+            ),
+            "tests": table_tests(plan, federation, self.options),
+            "outcome": table_outcome(
+                plan, self.table, self.found, self.options, self.compared
             ),
             "federation": federation,
             "unseen": unseen,

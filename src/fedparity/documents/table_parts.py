@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.result_parts import (
     Amount,
     DisparityResult,
@@ -81,6 +82,10 @@ class TableResult:
     tails: tuple[TailResult, ...]
     attribution: TableAttribution | None
     silos: tuple[TableSilo, ...]
+    tests: tuple[RateTests, ...]
+    """Tests of equal selection rates, one set per threshold of the plan."""
+    outcome: OutcomeResult | None
+    """Error rates, areas and calibration; ``None`` without an outcome in the plan."""
     federation: Federation | None = field(default=None, compare=False)
     """The cells of the rows that are compared."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
