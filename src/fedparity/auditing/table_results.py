@@ -239,9 +239,7 @@ class _Table:
                 for each in merged.local
             ),
             "tests": table_tests(plan, federation, self.options),
-            "outcome": table_outcome(
-                plan, self.table, self.found, self.options, self.compared
-            ),
+            "outcome": table_outcome(plan, self.table, self.found, self.options, self.compared),
             "federation": federation,
             "unseen": unseen,
         }

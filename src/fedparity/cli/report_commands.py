@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
 from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
+
+if TYPE_CHECKING:
+    from fedparity.report.filing_templates import TemplateName
 
 __all__ = ["ReportOptions", "report"]
 
@@ -80,8 +84,23 @@ class ReportOptions:
 @click.command
 @click.argument("result", type=click.Path())
 @with_options(ReportOptions)
+@click.option(
+    "--template",
+    type=click.Choice(["ll144", "ugesp", "insurance", "ai-act", "hospital"]),
+    help="Write the tables that a rule asks for, to the file of -o.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="File of the template, .html or .md; - prints Markdown."
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def report(result: str, options: ReportOptions, *, force: bool) -> None:
+def report(
+    result: str,
+    options: ReportOptions,
+    *,
+    template: TemplateName | None,
+    output: str | None,
+    force: bool,
+) -> None:
     """Make reports of RESULT, the JSON that audit or simulate wrote.
 
     At least one output is needed. Nothing is measured again: every number is the result's own.
@@ -92,8 +111,35 @@ def report(result: str, options: ReportOptions, *, force: bool) -> None:
       fedparity report result.json --html audit.html
       fedparity report result.json --markdown - --force
       fedparity report result.json --model-card card.md --pdf audit.pdf
+      fedparity report result.json --template ll144 -o summary.html
     """
+    if (template is None) != (output is None):
+        raise click.UsageError("--template and -o go together: -o names the file of the template.")
+    if template is not None and output is not None:
+        _write_template(AuditResult.read(result), template, output, force=force)
+        if not options.targets:
+            return
     if not options.targets:
-        raise click.UsageError("name an output: --html, --pdf, --markdown or --model-card FILE.")
+        raise click.UsageError(
+            "name an output: --html, --pdf, --markdown or --model-card FILE, or --template with -o."
+        )
     options.check(force=force, others=[result])
     options.write(AuditResult.read(result), force=force)
+
+
+def _write_template(
+    result: AuditResult, template: TemplateName, output: str, *, force: bool
+) -> None:
+    """Write the tables that a rule asks for; the ending of the file decides the format."""
+    from fedparity.report.filing_templates import html_filing, markdown_filing  # noqa: PLC0415
+
+    if output == _PRINTED:
+        click.echo(markdown_filing(result, template), nl=False)
+        return
+    render = {".html": html_filing, ".md": markdown_filing}.get(
+        output[output.rfind(".") :].lower()
+    )
+    if render is None:
+        raise click.UsageError("the file of a template ends in .html or .md.")
+    write_whole(output, render(result, template).encode(), force=force)
+    note(f"wrote {printable(output)}")

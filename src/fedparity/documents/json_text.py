@@ -194,7 +194,11 @@ _LONGEST_INTEGER = len("-") + 21
 
 
 def decode_object(
-    data: bytes, *, limit: int = LARGEST, error: type[DocumentError] = DocumentError
+    data: bytes,
+    *,
+    limit: int = LARGEST,
+    deepest: int = DEEPEST,
+    error: type[DocumentError] = DocumentError,
 ) -> dict[str, Any]:
     """Return the JSON object that ``data`` holds.
 
@@ -207,6 +211,8 @@ def decode_object(
     data : bytes
     limit : int
         Most bytes accepted.
+    deepest : int
+        Most levels of nesting accepted.
     error : DocumentError or a subclass of it
         What is raised.
 
@@ -217,7 +223,7 @@ def decode_object(
     """
     if len(data) > limit:
         raise error.too_large(limit)
-    _check_structure(data, error)
+    _check_structure(data, error, deepest)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -230,7 +236,7 @@ def decode_object(
     return document
 
 
-def _check_structure(data: bytes, error: type[DocumentError]) -> None:
+def _check_structure(data: bytes, error: type[DocumentError], deepest: int) -> None:
     if data.count(b",") > MOST_ENTRIES:
         raise error.too_many("entries", MOST_ENTRIES)
     marks = data
@@ -238,8 +244,8 @@ def _check_structure(data: bytes, error: type[DocumentError]) -> None:
         marks = marks.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = marks.translate(None, _OTHERS)
     opened = marks.count(b"[") + marks.count(b"{")
-    if opened > DEEPEST and deepest_nesting(marks[:_MOST_MARKS]) > DEEPEST:
-        raise error.too_deep(DEEPEST)
+    if opened > deepest and deepest_nesting(marks[:_MOST_MARKS]) > deepest:
+        raise error.too_deep(deepest)
     if len(marks) > _MOST_MARKS:
         raise error.too_many("texts and lists", _MOST_MARKS // 2)
 

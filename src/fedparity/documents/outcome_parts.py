@@ -205,15 +205,17 @@ class RateTests(Part):
     score: float
     favorable: Favorable
     """``above``: records at or above the threshold are selected; ``below``: those below it."""
+    counted: bool
+    """Whether every cell states its records at the threshold; else counts are estimates."""
     reference: Group
     """The group with the highest rate."""
     reference_selected: Amount
     reference_n: Amount
     groups: tuple[PairTest, ...]
-    """The other groups; none where counts at the threshold are not known."""
+    """The other groups."""
     assumptions: str
     not_given: str
-    """What could not be computed and why, or the empty string."""
+    """What is not given or only estimated, and why; or the empty string."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,8 @@ __all__ = ["SCHEMA", "AuditResult"]
 # does it from layers above when they are called; pyproject.toml lists each of these imports.
 
 SCHEMA: Final = "fedparity/audit/1"
+_DEEPEST: Final = 12
+"""Levels of nesting: the rates of outcomes by silo are in the twelfth."""
 Whom: TypeAlias = Literal["answered", "all"]
 """Whom rates speak of: those who answered, or all, whatever the missing ones hold."""
 
@@ -133,7 +135,7 @@ class AuditResult(Document, Part, Tabular):
         """
         data = read_bounded(path, limit=LARGEST, error=ResultError)
         try:
-            return cls.from_dict(decode_object(data, error=ResultError))
+            return cls.from_dict(decode_object(data, deepest=_DEEPEST, error=ResultError))
         except ResultError as error:
             raise error.within(str(path)) from None
 
