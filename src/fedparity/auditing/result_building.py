@@ -147,7 +147,7 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         redraws=assessment.redraws,
         seed=assessment.seed,
         curves=group_curves(found.federation, plan.order),
-        tables=(),
+        tables=Parts(),
         federation=found.federation,
         unseen=missing,
     )

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from fedparity.auditing.comparison import compare
-from fedparity.auditing.outcome_results import table_outcome, table_tests
 from fedparity.auditing.result_building import heterogeneity_result, pair_results
+from fedparity.documents.document import Parts
+from fedparity.documents.outcome_parts import OutcomeResult
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import PlanTable
+from fedparity.documents.plan_tables import OUTCOMES, Outcome, PlanTable
 from fedparity.documents.result_parts import Sampled, SetAside
 from fedparity.documents.table_parts import (
     CategoryStatus,
@@ -30,6 +31,8 @@ from fedparity.laws.labels import Group, Silo
 from fedparity.laws.law import Law
 from fedparity.modes.mode import AuditOptions, Measured
 from fedparity.modes.table_cells import gathered_cells, silo_of, table_unseen
+from fedparity.outcomes.measure_outcomes import measure_outcomes
+from fedparity.outcomes.rate_tests import rate_tests
 from fedparity.sketches.cell import Cell
 from fedparity.thresholds.at_threshold import at_threshold
 from fedparity.thresholds.rate_results import threshold_results
@@ -38,9 +41,9 @@ from fedparity.uncertainty.assessment import assess
 __all__ = ["merged_silos", "table_results"]
 
 
-def table_results(plan: Plan, found: Measured, options: AuditOptions) -> tuple[TableResult, ...]:
+def table_results(plan: Plan, found: Measured, options: AuditOptions) -> Parts[TableResult]:
     """Return every table of the plan; none if it asks for its groups alone."""
-    return tuple(_Table(plan, table, found, options).result() for table in plan.tables)
+    return Parts(_Table(plan, table, found, options).result() for table in plan.tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +106,10 @@ class _Table:
             "disparity": None,
             "magnitudes": None,
             "heterogeneity": None,
-            "pairs": (),
-            "thresholds": (),
+            "pairs": Parts(),
+            "thresholds": Parts(),
             "attribution": None,
-            "silos": (),
+            "silos": Parts(),
             "tests": (),
             "outcome": None,
         }
@@ -115,9 +118,9 @@ class _Table:
         return TableResult(
             by=self.table.by,
             n=total,
-            groups=tuple(self._row(group, total) for group in self.table.groups),
+            groups=Parts(self._row(group, total) for group in self.table.groups),
             note=note,
-            tails=(),
+            tails=Parts(),
             **(empty if few else self._measured()),
         )
 
@@ -218,18 +221,20 @@ class _Table:
             "magnitudes": compared.magnitudes(),
             "heterogeneity": heterogeneity_result(compared.assessment),
             "pairs": pair_results(measures.pairs, compared.assessment.pairs, compared.seen.pairs),
-            "thresholds": threshold_results(
-                federation,
-                plan.thresholds,
-                favorable=plan.favorable,
-                confidence=self.options.confidence,
-                score_range=plan.score_range,
-                unseen=unseen,
+            "thresholds": Parts(
+                threshold_results(
+                    federation,
+                    plan.thresholds,
+                    favorable=plan.favorable,
+                    confidence=self.options.confidence,
+                    score_range=plan.score_range,
+                    unseen=unseen,
+                )
             ),
             "attribution": TableAttribution(
                 selection=merged.attribution.selection, within=merged.attribution.within
             ),
-            "silos": tuple(
+            "silos": Parts(
                 TableSilo(
                     silo=each.silo,
                     n=sum(each.counts.values()),
@@ -238,11 +243,61 @@ class _Table:
                 )
                 for each in merged.local
             ),
-            "tests": table_tests(plan, federation, self.options),
-            "outcome": table_outcome(plan, self.table, self.found, self.options, self.compared),
+            "tests": tuple(
+                rate_tests(
+                    federation,
+                    threshold,
+                    favorable=plan.favorable,
+                    score_range=plan.score_range,
+                    confidence=self.options.confidence,
+                    silo_of=silo_of,
+                )
+                for threshold in plan.thresholds
+            ),
+            "outcome": None if plan.outcome is None else self._outcome(plan.outcome, method),
             "federation": federation,
             "unseen": unseen,
         }
+
+    def _outcome(self, asked: Outcome, method: Method) -> OutcomeResult | None:
+        """What both outcomes tell of the rows that are compared and have cells of each."""
+        plan, sketches = self.plan, self.found.messages
+        missing = len(self.found.missing.silos_missing)
+        cells = [gathered_cells(plan, sketches, self.table, each) for each in OUTCOMES]
+        groups = [
+            group
+            for group in self.compared
+            if all(any(own == group for _, own in each) for each in cells)
+        ]
+        if len(groups) < 2:
+            return None
+        positives, negatives = (
+            Federation.from_cells(
+                {key: cell for key, cell in each.items() if key[1] in groups},
+                groups=groups,
+                score_range=plan.score_range,
+            )
+            for each in cells
+        )
+        unseen = [
+            table_unseen(plan, sketches, self.table, each, silos_missing=missing)
+            for each in OUTCOMES
+        ]
+        edges = {*asked.bins, *plan.thresholds} if asked.bins else ()
+        return measure_outcomes(
+            positives,
+            negatives,
+            thresholds=plan.thresholds,
+            score_range=plan.score_range,
+            bins=sorted(edges),
+            unseen_positive={group: unseen[0][group] for group in groups},
+            unseen_negative={group: unseen[1][group] for group in groups},
+            method=method,
+            confidence=self.options.confidence,
+            seed=self.options.seed,
+            redraws=self.options.redraws,
+            silo_of=silo_of,
+        )
 
 
 def merged_silos(federation: Federation) -> Federation:

@@ -95,7 +95,7 @@ class AuditResult(Document, Part, Tabular):
     seed: int
     curves: Curves
     """The laws of the groups and their center: what plots draw."""
-    tables: tuple[TableResult, ...]
+    tables: Parts[TableResult]
     """By the groups and by each axis, where the plan has axes, unknown labels or an outcome."""
     federation: Federation | None = field(default=None, compare=False)
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
@@ -220,7 +220,7 @@ class AuditResult(Document, Part, Tabular):
         """
         scores, levels = tuple(thresholds), tuple(tails)
         rated = self._rated(self.sketches(), self.unseen, scores, levels)
-        tables = tuple(
+        tables = Parts(
             table
             if table.federation is None
             else table.with_rates(*self._rated(table.federation, table.unseen, scores, levels))

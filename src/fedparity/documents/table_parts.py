@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from fedparity.documents.document import Part, Parts
 from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.result_parts import (
     Amount,
@@ -30,7 +31,7 @@ silo released a record."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableGroup:
+class TableGroup(Part):
     """One row of a table, compared or not."""
 
     group: Group
@@ -47,7 +48,7 @@ class TableGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableAttribution:
+class TableAttribution(Part):
     """How much of a table's disparity comes from who is where, how much from inside the silos."""
 
     selection: float
@@ -55,7 +56,7 @@ class TableAttribution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableSilo:
+class TableSilo(Part):
     """What one silo would see alone; ``None`` where fewer than two rows can be compared."""
 
     silo: str
@@ -65,27 +66,27 @@ class TableSilo:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableResult:
+class TableResult(Part):
     """One table: its rows, and the disparity of those that are compared."""
 
     by: tuple[str, ...]
     """The axis; none for the groups of the plan."""
     n: Amount
-    groups: tuple[TableGroup, ...]
+    groups: Parts[TableGroup]
     note: str
     """Why nothing is compared, or the empty string."""
     disparity: DisparityResult | None
     magnitudes: MagnitudesResult | None
     heterogeneity: HeterogeneityResult | None
-    pairs: tuple[PairResult, ...]
-    thresholds: tuple[ThresholdResult, ...]
-    tails: tuple[TailResult, ...]
+    pairs: Parts[PairResult]
+    thresholds: Parts[ThresholdResult]
+    tails: Parts[TailResult]
     attribution: TableAttribution | None
-    silos: tuple[TableSilo, ...]
+    silos: Parts[TableSilo]
     tests: tuple[RateTests, ...]
-    """Tests of equal selection rates, one set per threshold of the plan."""
+    """At each threshold of the plan, of the rows that are compared."""
     outcome: OutcomeResult | None
-    """Error rates, areas and calibration; ``None`` without an outcome in the plan."""
+    """Of the rows that are compared and of which both outcomes were released; ``None`` without any."""
     federation: Federation | None = field(default=None, compare=False)
     """The cells of the rows that are compared."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
@@ -99,6 +100,6 @@ class TableResult:
         above = {each.level: each for each in (*self.tails, *tails)}
         return replace(
             self,
-            thresholds=tuple(at[score] for score in sorted(at)),
-            tails=tuple(above[level] for level in sorted(above)),
+            thresholds=Parts(at[score] for score in sorted(at)),
+            tails=Parts(above[level] for level in sorted(above)),
         )

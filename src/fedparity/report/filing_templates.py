@@ -23,6 +23,7 @@ from fedparity.report.outcome_tables import (
     gap_sentences,
     given_table,
     impact_table,
+    record_cells,
     table_name,
 )
 from fedparity.report.tables import Cell, Column, Row, Table
@@ -136,10 +137,7 @@ def _ll144_table(result: AuditResult, place: int) -> Table:
     median = next((i for i, each in enumerate(table.tails) if each.level == _MEDIAN), None)
     rows = []
     for i, each in enumerate(table.groups):
-        cells = [
-            Cell(f"/tables/{place}/groups/{i}/n", "amount"),
-            Cell(f"/tables/{place}/groups/{i}/share", "percent"),
-        ]
+        cells = record_cells(result, place, i)
         found = (
             {}
             if median is None
@@ -446,7 +444,7 @@ _STYLE = (
     "h1{font-size:1.4rem;margin:0 0 .3rem}h2{font-size:1.05rem;margin:1rem 0 .2rem}p{margin:.3rem 0}"
     "dl{display:grid;grid-template-columns:max-content auto;gap:0 1rem;margin:.5rem 0}dd{margin:0;overflow-wrap:anywhere}"
     ".scroll{overflow-x:auto}table{border-collapse:collapse;margin:.4rem 0;font-size:.92em}caption{text-align:left;font-weight:600}"
-    "th,td{padding:.1rem .5rem;border-bottom:1px solid #e4e7eb;text-align:right}th:first-child{text-align:left;font-weight:400}"
+    "td{white-space:nowrap}th,td{padding:.1rem .5rem;border-bottom:1px solid #e4e7eb;text-align:right}th:first-child{text-align:left;font-weight:400}"
     "thead th{font-weight:600;vertical-align:bottom}.clause,.limit{color:#52606d;font-size:.92em}"
     "@page{size:A4;margin:14mm}@media print{body{margin:0;font-size:9.5pt;max-width:none}tr,section{break-inside:avoid}}"
 )

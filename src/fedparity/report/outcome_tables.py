@@ -22,6 +22,7 @@ __all__ = [
     "given_table",
     "impact_table",
     "outcome_blocks",
+    "record_cells",
     "table_name",
 ]
 
@@ -52,20 +53,29 @@ def category_table(result: AuditResult, place: int) -> Table:
         rows=tuple(
             Row(
                 title=group_words(each.group),
-                cells=tuple(
-                    Cell(f"/tables/{place}/groups/{i}/{name}", form)
-                    for name, form in (
-                        ("n", "amount"),
-                        ("share", "percent"),
-                        ("mean", "number"),
-                        ("status", "text"),
-                        ("known", "text"),
-                    )
+                cells=(
+                    *record_cells(result, place, i),
+                    *(
+                        Cell(f"/tables/{place}/groups/{i}/{name}", form)
+                        for name, form in (
+                            ("mean", "number"),
+                            ("status", "text"),
+                            ("known", "text"),
+                        )
+                    ),
                 ),
             )
             for i, each in enumerate(table.groups)
         ),
     )
+
+
+def record_cells(result: AuditResult, place: int, category: int) -> list[Cell]:
+    """Return the records and the share of a category; of one that no silo released nothing is known."""
+    if result.tables[place].groups[category].status == "withheld":
+        return [Cell(""), Cell("")]
+    base = f"/tables/{place}/groups/{category}"
+    return [Cell(f"{base}/n", "amount"), Cell(f"{base}/share", "percent")]
 
 
 def axis_table(result: AuditResult) -> Table:
