@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.bounds import Bounds
 from fedparity.laws.law import Law
 from fedparity.outcomes.discrimination import area, area_limits, placement_variance
 from fedparity.outcomes.error_rates import Flagged, rate_table
@@ -123,7 +124,7 @@ class RateWorld:
             truth = np.array(self.rates)
             if measure == "ppv":
                 truth = truth / (truth + np.array((0.2, 0.3)))
-            rows = rate_table(measure, *flags).rows(CONFIDENCE)  # type: ignore[arg-type]
+            rows = rate_table(measure, *flags).rows(CONFIDENCE)
             if any(row.rate is None for row in rows):
                 continue  # nobody is flagged: there is no such rate
             found[measure] = _inside(rows[0].rate.interval, truth[0])  # type: ignore[union-attr]
@@ -132,7 +133,7 @@ class RateWorld:
         return found
 
 
-def _inside(interval: tuple[float, float], number: float) -> bool:
+def _inside(interval: Bounds, number: float) -> bool:
     lower, upper = interval
     return bool(lower <= number + 1e-12 and number <= upper + 1e-12)
 

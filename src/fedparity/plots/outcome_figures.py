@@ -11,6 +11,7 @@ import numpy as np
 from fedparity.documents.outcome_parts import OutcomeResult, OutcomeThreshold
 from fedparity.documents.result import AuditResult
 from fedparity.errors import OptionError
+from fedparity.laws.labels import Group
 from fedparity.plots.group_curves import Line, draw_lines, name_in_key
 from fedparity.plots.style import (
     GRID,
@@ -244,7 +245,7 @@ class RateDisplay(OutcomeDisplay):
 
 
 def _rate_lines(
-    ax: Axes, found: OutcomeThreshold, at: tuple[str | int, ...], groups: Sequence[object]
+    ax: Axes, found: OutcomeThreshold, at: tuple[str | int, ...], groups: Sequence[Group]
 ) -> list[Line]:
     step = 0.7 / max(len(groups), 1)
     lines = []
@@ -269,7 +270,7 @@ def _rate_lines(
             )
         lines.append(
             Line(
-                name=group_name(group, 22),  # type: ignore[arg-type]
+                name=group_name(group, 22),
                 at="",
                 style=style,
                 x=np.zeros(0),

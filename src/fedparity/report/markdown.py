@@ -8,6 +8,7 @@ from typing import Any
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
+from fedparity.report.outcome_tables import outcome_blocks
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -108,6 +109,7 @@ def markdown_report(result: AuditResult) -> str:
         ["### Groups"],
         table_lines(tables.groups(result), document),
         *rate_blocks(result, document),
+        *_outcomes(result, document),
         _answers(result),
         ["### How large, in other units"],
         table_lines(tables.magnitudes(result), document),
@@ -146,6 +148,15 @@ def rate_blocks(result: AuditResult, document: Mapping[str, Any]) -> list[list[s
             table_lines(table, document, texts=1),
             [plain(reading_rates(rates, result))],
         ]
+    return blocks
+
+
+def _outcomes(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
+    """The tables by axis and by outcome; nothing without them."""
+    blocks = [["### By axis and by outcome"]] if result.tables else []
+    for table, sentences in outcome_blocks(result):
+        blocks += [[f"**{plain(table.caption)}**"], table_lines(table, document)]
+        blocks += [[plain(sentence)] for sentence in sentences]
     return blocks
 
 

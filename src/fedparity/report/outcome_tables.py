@@ -22,6 +22,7 @@ __all__ = [
     "given_table",
     "impact_table",
     "outcome_blocks",
+    "outcome_contents",
     "record_cells",
     "table_name",
 ]
@@ -184,10 +185,10 @@ def area_table(result: AuditResult, place: int) -> Table:
     base = f"/tables/{place}/outcome/groups"
     often = f"{percent(outcome.confidence)} interval"
     return Table(
-        caption="How well scores tell outcomes apart",
+        caption="How well scores tell outcomes apart; the records released have at least and at most",
         corner="group",
         columns=_titles(
-            "positive", "negative", "base rate", "AUC", often, "guaranteed range", "Brier"
+            "positive", "negative", "base rate", "AUC", often, "at least", "at most", "Brier"
         ),
         rows=tuple(
             Row(
@@ -198,7 +199,8 @@ def area_table(result: AuditResult, place: int) -> Table:
                     Cell(f"{base}/{i}/base_rate/value", "percent"),
                     Cell(f"{base}/{i}/auc/value", "number"),
                     Cell(f"{base}/{i}/auc/sampling", "span"),
-                    Cell("", text=f"{number(each.auc.lower)} to {number(each.auc.upper)}"),
+                    Cell(f"{base}/{i}/auc/lower", "number"),
+                    Cell(f"{base}/{i}/auc/upper", "number"),
                     Cell(f"{base}/{i}/brier/value", "number") if each.brier else Cell(""),
                 ),
             )
@@ -315,6 +317,11 @@ def gap_sentences(result: AuditResult, place: int) -> tuple[str, ...]:
         if each.hidden
     ]
     return tuple(sentences)
+
+
+def outcome_contents(result: AuditResult) -> tuple[tuple[str, str], ...]:
+    """Return the name and heading of the page's section; none without tables."""
+    return (("outcomes", "By axis and by outcome"),) if result.tables else ()
 
 
 def outcome_blocks(result: AuditResult) -> list[tuple[Table, tuple[str, ...]]]:

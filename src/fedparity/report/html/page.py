@@ -19,6 +19,7 @@ from fedparity.report import sentences
 from fedparity.report.html.markup import Isolation, Markup, Values, escaped
 from fedparity.report.html.page_figures import are_few, page_figures, strip
 from fedparity.report.html.page_tables import page_tables, silo_table
+from fedparity.report.outcome_tables import outcome_blocks, outcome_contents
 from fedparity.report.sentences.answers import NO_RATES
 from fedparity.report.sentences.naming import counted_in, short
 from fedparity.report.tables import READING_MAGNITUDES, all_rates, rates_table
@@ -262,7 +263,8 @@ def _context(result: AuditResult) -> dict[str, Any]:
         "embedded": Markup(embedded(result.to_json())),
         "document": document,
         "value": Values(document),
-        "contents": _CONTENTS,
+        "contents": (*_CONTENTS[:1], *outcome_contents(result), *_CONTENTS[1:]),
+        "outcome_blocks": outcome_blocks(result),
         "said": words,
         "verdict": verdict_words(result),
         "verdicts": _verdicts(result, words["verdicts"]),
