@@ -15,11 +15,11 @@ from fairlearn.metrics import equalized_odds_difference
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, confusion_matrix, roc_auc_score, roc_curve
 from sklearn.preprocessing import StandardScaler
+from tests.tiers import DATA
 
 from fedparity import Federation
 from fedparity.outcomes.measure_outcomes import measure_outcomes
 from fedparity.sketches.kinds import DEFAULT_LEVELS, default_kind
-from tests.tiers import DATA
 
 pytestmark = pytest.mark.data
 SILOS, BYTES = 5, 1500
