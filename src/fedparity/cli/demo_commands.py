@@ -149,7 +149,7 @@ class DemoOptions:
     )
     levels: int = option(
         "--levels",
-        "Means k that each hospital releases per group, at most.",
+        "Values per hospital and group, at most.",
         min=1,
         default=DEFAULT_LEVELS,
     )
@@ -162,7 +162,7 @@ class DemoOptions:
 @click.command
 @with_options(DemoOptions)
 def demo(options: DemoOptions) -> None:
-    """Audit five synthetic hospitals, each nearly at parity, that together are not.
+    """Audit five synthetic hospitals: each nearly at parity, together not.
 
     Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
     all of it to be explored: report.html is the page to open. An earlier demo's files are
