@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import roc_auc_score
 from tests.tiers import DATA
 
 import fedparity as fp
@@ -138,3 +139,75 @@ def test_without_rules_margins_are_exact(compas):
         assert seen["a"] == pytest.approx(alone, rel=1e-9)
         parts = table.attribution
         assert parts.selection + parts.within == pytest.approx(truth, rel=1e-6)
+
+
+@pytest.fixture(scope="module")
+def outcomes(compas, kind):
+    plan = plan_of(kind, outcome={"positive": 1, "negative": 0, "bins": [3.0, 8.0]})
+    names = {"silo": "silo", "score": "score", "outcome": "two_year_recid"}
+    return fp.audit(compas, plan=plan, redraws=60, **names)
+
+
+def split(compas):
+    """The records of categories whose rarer outcome is not too rare in their silo."""
+    large = compas
+    for _ in range(3):
+        for axis in AXES:
+            pairs = large.groupby(["silo", "sex", "race"])["two_year_recid"].agg(["sum", "size"])
+            rarer = np.minimum(pairs["sum"], pairs["size"] - pairs["sum"])
+            enough = rarer.groupby(["silo", axis]).sum() >= 11
+            kept = pd.MultiIndex.from_frame(large[["silo", axis]])
+            large = large[enough.reindex(kept, fill_value=False).to_numpy()]
+    return large
+
+
+def test_areas_and_error_rates_of_the_pooled_data_are_inside_their_brackets(compas, outcomes):
+    """scikit-learn on the pooled records, by sex and by race."""
+    for table in outcomes.tables[1:]:
+        (axis,) = table.by
+        own = split(compas)
+        assert table.outcome is not None
+        for row in table.outcome.groups:
+            group = own[own[axis] == row.group]
+            assert (row.positives, row.negatives) == (
+                group["two_year_recid"].sum(),
+                (1 - group["two_year_recid"]).sum(),
+            )
+            area = roc_auc_score(group["two_year_recid"], group["score"])
+            assert row.auc.lower - 1e-9 <= area <= row.auc.upper + 1e-9
+            assert len(group) < 2000 or abs(row.auc.value - area) < 0.006
+        (threshold,) = table.outcome.thresholds
+        for rates in threshold.rates[:2]:
+            for row in rates.groups:
+                wanted = 1 if rates.measure == "tpr" else 0
+                group = own[(own[axis] == row.group) & (own["two_year_recid"] == wanted)]
+                rate = (group["score"] >= 5).mean()
+                assert row.rate.lower - 1e-9 <= rate <= row.rate.upper + 1e-9
+
+
+def test_calibration_of_the_pooled_data_is_inside_its_brackets(compas, outcomes):
+    """Shares of positive outcomes between the public edges."""
+    own = split(compas)
+    for table in outcomes.tables[1:]:
+        (axis,) = table.by
+        assert table.outcome.edges == (1.0, 3.0, 5.0, 8.0, 10.0)
+        for row in table.outcome.calibration:
+            group = own[own[axis] == row.group]
+            places = np.searchsorted([3.0, 5.0, 8.0], group["score"], side="right")
+            for place, found in enumerate(row.bins):
+                inside = group[places == place]["two_year_recid"]
+                assert found.n.lower - 1e-9 <= len(inside) <= found.n.upper + 1e-9
+                if found.rate is not None:
+                    assert found.rate.lower - 1e-9 <= inside.mean() <= found.rate.upper + 1e-9
+
+
+def test_outcomes_change_nothing_of_the_groups_without_them(compas):
+    """Without rules the parity of a plan with an outcome is that of a plan without one."""
+    names = {"silo": "silo", "score": "score", "redraws": 60}
+    axes = {"sex": "sex", "race": "race"}
+    one = fp.audit(compas, axes=axes, **names)
+    two = fp.audit(compas, axes=axes, outcome="two_year_recid", **names)
+
+    for first, second in zip(one.tables, two.tables, strict=True):
+        assert second.disparity.value == pytest.approx(first.disparity.value, rel=1e-9)
+        assert [row.n for row in second.groups] == [row.n for row in first.groups]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from fedparity.auditing.result_building import compose
-from fedparity.auditing.table_results import table_results
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
@@ -35,7 +34,12 @@ def audit_messages(
     """
     options = options or AuditOptions()
     found = mode_of(plan).measure(sketches, options)
-    return replace(compose(plan, found), tables=table_results(plan, found, options))
+    result = compose(plan, found)
+    if not plan.tables:
+        return result
+    from fedparity.auditing.table_results import table_results  # noqa: PLC0415 -- not for one table
+
+    return replace(result, tables=table_results(plan, found, options))
 
 
 def audit_federation(

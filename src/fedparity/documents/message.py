@@ -24,7 +24,12 @@ from fedparity.documents.json_text import (
     digest_of,
     is_digest,
 )
-from fedparity.documents.message_cells import HistogramCell, SketchedCell, SketchedTable
+from fedparity.documents.message_cells import (
+    HistogramCell,
+    SketchedCell,
+    SketchedTable,
+    whole_cell,
+)
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, SignatureError
 from fedparity.errors.document_errors import RESEND, shown
@@ -257,14 +262,15 @@ class SiloSketch(Document):
         The plan says how far its rules may have moved a number. None of a noisy histogram:
         :func:`fedparity.audit` makes laws of those.
         """
+        outcomes = [table.cells for table in self.tables if not table.by and table.outcome]
+        asked = plan.outcome is not None
+        by_outcome = plan.table_plan(plan.tables[0], by_outcome=True) if asked else plan
         released: dict[tuple[str, Group], Cell] = {}
-        for cell in self.cells:
-            found = (
-                cell.to_cell(plan, joint_runs=plan.outcome is not None)
-                if isinstance(cell, SketchedCell)
-                else None
-            )
-            released |= {} if found is None else {(self.silo, cell.group): found}
+        for place, cell in enumerate(self.cells):
+            if isinstance(cell, SketchedCell):
+                parts = [cells[place] for cells in outcomes]
+                found = whole_cell(plan, cell, parts, parts_plan=by_outcome)
+                released |= {} if found is None else {(self.silo, cell.group): found}
         return released
 
     def __eq__(self, other: object) -> bool:

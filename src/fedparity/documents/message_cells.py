@@ -30,6 +30,7 @@ __all__ = [
     "TableKey",
     "Withheld",
     "table_keys",
+    "whole_cell",
 ]
 
 Withheld: TypeAlias = Literal["small", "complementary"]
@@ -521,6 +522,23 @@ def table_keys(plan: Plan) -> Iterator[TableKey]:
         for outcome in outcomes:
             if place or outcome is not None:  # the first is the list of cells itself
                 yield table, outcome
+
+
+def whole_cell(
+    plan: Plan, cell: SketchedCell, parts: Sequence[SketchedCell], *, parts_plan: Plan
+) -> Cell | None:
+    """Return the cell that estimates read, from what was sent of it and of its outcomes.
+
+    Where records are counted at points, the whole cell of a plan with an outcome is cut only where both
+    outcomes are, so that it tells no more than they do. Then they say more, unless some records have
+    no outcome. ``parts_plan`` has the thresholds of the outcomes.
+    """
+    if cell.counts is None or not parts or any(part.withheld is not None for part in parts):
+        return cell.to_cell(plan)
+    if sum(part.count or 0 for part in parts) < (cell.count or 0):
+        return cell.to_cell(plan, joint_runs=True)
+    found = [part.to_cell(parts_plan) for part in parts]
+    return Cell.joined([each for each in found if each is not None])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -412,8 +412,8 @@ def _check_outcomes(plan: Plan, sketch: SiloSketch) -> None:
                 split.add(counts[0] is not None)
             if counts[0] is None or counts[1] is None:
                 continue
-            if all(counts) and _places(positive[group]) != _places(negative[group]):
-                raise _wrong(sketch, "counts the outcomes of a cell at different scores")
+            if all(counts):
+                _check_cuts(sketch, cell, (positive[group], negative[group]))
             without = (cell.count or 0) - counts[0] - counts[1]
             if cell.count is None or without < 0 or 0 < without < least:
                 raise _wrong(sketch, "has outcomes that leave too few records of a cell")
@@ -421,10 +421,25 @@ def _check_outcomes(plan: Plan, sketch: SiloSketch) -> None:
             raise _wrong(sketch, "has some remainders by outcome, which tell of the others")
 
 
-def _places(cell: SketchedCell) -> tuple[object, ...]:
-    """Where the records of a cell are counted: at which thresholds, and in which runs of scores."""
-    runs = cell.values.tolist() if cell.counts is not None and cell.values is not None else None
-    return tuple(number is None for number in cell.above), runs
+def _check_cuts(
+    sketch: SiloSketch, cell: SketchedCell, parts: tuple[SketchedCell, SketchedCell]
+) -> None:
+    """Raise if one outcome follows, at some score, from the whole cell and the other outcome."""
+    if cell.counts is None:
+        stated = [[number is None for number in part.above] for part in parts]
+        if stated[0] != stated[1]:
+            raise _wrong(sketch, "counts the outcomes of a cell at different thresholds")
+        return
+    whole, *both = (_counted_after(each) for each in (cell, *parts))
+    if not whole <= both[0] & both[1]:
+        raise _wrong(sketch, "counts a cell at scores where one of its outcomes is not counted")
+
+
+def _counted_after(cell: SketchedCell) -> set[float]:
+    """The values after which a run with a count of its own starts."""
+    values = [] if cell.values is None else cell.values.tolist()
+    following = pairwise(zip(values, cell.counts or (), strict=True))
+    return {value for (value, _), (_, number) in following if number is not None}
 
 
 def _wrong(sketch: SiloSketch, what: str) -> MessageError:

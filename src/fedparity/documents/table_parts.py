@@ -46,6 +46,11 @@ class TableGroup(Part):
     rates: tuple[Sampled | None, ...]
     """At each threshold of the plan; ``None`` where nothing was released."""
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
 class TableAttribution(Part):
@@ -63,6 +68,11 @@ class TableSilo(Part):
     n: Amount
     disparity: float | None
     mean_gap: float | None
+
+    @property
+    def label(self) -> str:
+        """What finds it among others."""
+        return self.silo
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +101,11 @@ class TableResult(Part):
     """The cells of the rows that are compared."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """At most so many further records of each row that is compared."""
+
+    @property
+    def label(self) -> str:
+        """What finds it among others: its axis, or the empty string."""
+        return ", ".join(self.by)
 
     def with_rates(
         self, thresholds: tuple[ThresholdResult, ...], tails: tuple[TailResult, ...]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_cells import SketchedCell, whole_cell
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import OutcomeName, PlanTable
+from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
 from fedparity.laws.labels import Group, Silo
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.sketches.cell import Cell
@@ -138,12 +138,15 @@ def gathered_cells(
     pair of silo and piece; see :func:`silo_of`.
     """
     own = plan.table_plan(table, by_outcome=outcome is not None)
-    joint = plan.outcome is not None
+    parts_plan = plan.table_plan(table, by_outcome=True)
     cells: dict[tuple[Silo, Group], Cell] = {}
     for sketch in sketches:
-        for group, pieces in SiloTables(plan, sketch).pieces(table, outcome).items():
-            for piece, sketched in pieces:
-                found = sketched.to_cell(own, joint_runs=joint)
+        tables = SiloTables(plan, sketch)
+        by_outcome = [] if plan.outcome is None else [tables.pieces(table, y) for y in OUTCOMES]
+        for group, pieces in tables.pieces(table, outcome).items():
+            for place, (piece, sketched) in enumerate(pieces):
+                parts = [] if outcome else [each[group][place][1] for each in by_outcome]
+                found = whole_cell(own, sketched, parts, parts_plan=parts_plan)
                 if found is not None:
                     label = (sketch.silo, piece) if table.by else sketch.silo
                     cells[label, group] = found

@@ -8,7 +8,7 @@ if its cells were the groups of a plan.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
 from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
-from fedparity.privacy.count_merging import joint_ends, run_minimum
+from fedparity.privacy.count_merging import joint_ends, merged_runs, run_minimum
 from fedparity.privacy.disclosure import Decision, allowed_levels, decide, smallest_cell
 from fedparity.privacy.table_suppression import (
     OutcomeSizes,
@@ -187,9 +187,11 @@ def _table(
         found=found,
         sent=sent,
         empty=empty & atoms.visible(table),
-        runs={place: atoms.runs(table, outcome, place) for place in np.flatnonzero(sent).tolist()}
-        if plan.outcome is not None
-        else {},
+        runs={
+            place: runs
+            for place in np.flatnonzero(sent).tolist()
+            if (runs := atoms.runs(table, outcome, place)) is not None
+        },
     )
 
 
@@ -322,40 +324,54 @@ class Atoms:
             if members.any()
         )
 
-    def runs(self, table: PlanTable, outcome: OutcomeName | None, place: int) -> JointRuns:
-        """Return where the counts of a cell may be cut, so that those of its outcomes fit."""
+    def runs(self, table: PlanTable, outcome: OutcomeName | None, place: int) -> JointRuns | None:
+        """Return where a cell and its outcomes may be cut; None if the rule of a single cell holds.
+
+        Counts at thresholds are sent of both outcomes or of neither, and wherever they are of the whole
+        cell. At the points of a score each outcome has runs of its own, and the whole cell is cut
+        only where both of them are.
+        """
+        if self.plan.outcome is None or not self.sent(table, OUTCOMES[0])[place]:
+            return None
+        counted = self.plan.sketch == "counts"
+        if counted and outcome is not None:
+            return None
         members = self.members(table, None)[place]
         amounts = np.where(members[:, np.newaxis], self._by_place, 0.0)
-        by_outcome = amounts.reshape(-1, 3, amounts.shape[1]).sum(axis=0)
-        split = self.sent(table, OUTCOMES[0])[place]
-        parts = by_outcome[by_outcome.any(axis=1)] if split else by_outcome.sum(axis=0)[np.newaxis]
-        minimum, cuts = self._cuts
-        ends = joint_ends(parts, minimum, cuts=cuts)
-        if outcome is None and split:
-            ends = _refined(by_outcome.sum(axis=0), ends, minimum, cuts)
-        last = set(ends.tolist())
+        parts = amounts.reshape(-1, 3, amounts.shape[1]).sum(axis=0)
+        if counted:
+            return JointRuns(self._common_ends(parts), frozenset())
+        minimum = self.plan.disclosure.minimum_cell
+        ends = joint_ends(parts[parts.any(axis=1)], minimum)
+        if outcome is None:
+            ends = _refined(parts.sum(axis=0), ends, minimum)
         thresholds = self.plan.table_plan(table, by_outcome=True).thresholds
-        stated = [t for cut, t in zip(cuts, thresholds, strict=True) if cut - 1 in last]
-        return JointRuns(ends, frozenset(stated))
+        return JointRuns(ends, frozenset(np.take(thresholds, ends[:-1]).tolist()))
 
-    @cached_property
-    def _cuts(self) -> tuple[int, list[int]]:
-        """What every count must hold, and the places before which thresholds lie."""
+    def _common_ends(self, parts: FloatArray) -> IntArray:
+        """The last point of each run of a whole cell: where the runs of both outcomes start."""
         plan = self.plan
         thresholds = plan.table_plan(plan.tables[0], by_outcome=True).thresholds
-        if plan.sketch == "counts":
-            cuts = np.searchsorted(plan.score_points, thresholds, side="left").tolist()
-            return run_minimum(plan.disclosure), cuts
-        return plan.disclosure.minimum_cell, list(range(1, len(thresholds) + 1))
+        cuts = np.searchsorted(plan.score_points, thresholds, side="left").tolist()
+        minimum = run_minimum(plan.disclosure)
+        shared = set(range(1, parts.shape[1]))
+        for part in parts[:_WITHOUT]:
+            runs = merged_runs(part, minimum, cuts=cuts)
+            shared &= set((np.append(0, runs.ends[:-1] + 1)[runs.counted]).tolist())
+        starts = np.array([0, *sorted(shared)])
+        ends = np.append(starts[1:] - 1, parts.shape[1] - 1)
+        without = np.add.reduceat(parts[_WITHOUT], starts)
+        if not without.any():
+            return ends
+        return ends[joint_ends(without, minimum)]
 
 
-def _refined(sizes: FloatArray, ends: IntArray, minimum: int, cuts: Sequence[int]) -> IntArray:
+def _refined(sizes: FloatArray, ends: IntArray, minimum: int) -> IntArray:
     """Runs inside runs: those of the whole cell end wherever those of its outcomes do."""
     found: list[int] = []
     start = 0
     for end in ends.tolist():
-        inside = [cut - start for cut in cuts if start < cut <= end]
-        found += (start + joint_ends(sizes[start : end + 1], minimum, cuts=inside)).tolist()
+        found += (start + joint_ends(sizes[start : end + 1], minimum)).tolist()
         start = end + 1
     return np.array(found, dtype=np.int64)
 
