@@ -153,7 +153,9 @@ def rate_blocks(result: AuditResult, document: Mapping[str, Any]) -> list[list[s
 
 def _outcomes(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
     """The tables by axis and by outcome; nothing without them."""
-    blocks = [["### By axis and by outcome"]] if result.tables else []
+    if not result.tables:
+        return []
+    blocks = [["### By axis and by outcome"]]
     for table, sentences in outcome_blocks(result):
         blocks += [[f"**{plain(table.caption)}**"], table_lines(table, document)]
         blocks += [[plain(sentence)] for sentence in sentences]

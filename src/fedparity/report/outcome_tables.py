@@ -22,7 +22,6 @@ __all__ = [
     "given_table",
     "impact_table",
     "outcome_blocks",
-    "outcome_contents",
     "record_cells",
     "table_name",
 ]
@@ -317,11 +316,6 @@ def gap_sentences(result: AuditResult, place: int) -> tuple[str, ...]:
         if each.hidden
     ]
     return tuple(sentences)
-
-
-def outcome_contents(result: AuditResult) -> tuple[tuple[str, str], ...]:
-    """Return the name and heading of the page's section; none without tables."""
-    return (("outcomes", "By axis and by outcome"),) if result.tables else ()
 
 
 def outcome_blocks(result: AuditResult) -> list[tuple[Table, tuple[str, ...]]]:
