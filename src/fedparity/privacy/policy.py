@@ -233,7 +233,9 @@ class Policy:
             found += _below(
                 "records_per_level", rules["records_per_level"], self.records_per_level
             )
-        return [*found, *_above("thresholds", len(plan["thresholds"]), self.thresholds)]
+        bins = (plan.get("outcome") or {}).get("bins", ())  # counted like thresholds, by outcome
+        thresholds = len({*plan["thresholds"], *bins})
+        return [*found, *_above("thresholds", thresholds, self.thresholds)]
 
     def _sketch_refusals(self, plan: Mapping[str, Any]) -> list[Refusal]:
         kind = plan["sketch"]
