@@ -299,21 +299,35 @@ class AuditResult(Document, Part, Tabular):
         worst, found = self.magnitudes.worst_pair, self.disparity.verdict
         lower, upper = worst.interval
         silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
+        codes = ", ".join(dict.fromkeys(warning.code for warning in self.warnings))
+        warned = f", warnings: {codes}" if codes else ""
         return (
             f"AuditResult({worst.corrected:.4g} points ({lower:.4g} to {upper:.4g}) between "
             f"{worst.groups[0]!r} and {worst.groups[1]!r}, answered={found.answered!r}, "
-            f"all={found.all!r}, {silos})"
+            f"all={found.all!r}, {silos}{warned})"
         )
 
-    def save_report(self, path: Path, *, force: bool = False) -> str:
+    def save_report(
+        self,
+        path: Path,
+        *,
+        force: bool = False,
+        author: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """Write a report for people and return its path.
 
         Parameters
         ----------
         path : str or path
-            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown) or ``.pdf`` (one sheet).
+            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown), ``.pdf`` or ``.xlsx`` (all
+            tables).
         force : bool
             Replace a file of this name.
+        author : str, optional
+            Of the report; the result does not know it.
+        date : str, optional
+            The day of the report, such as ``2026-11-18``; today if absent.
 
         Raises
         ------
@@ -325,7 +339,7 @@ class AuditResult(Document, Part, Tabular):
         """
         from fedparity.report.formats import save_report  # noqa: PLC0415
 
-        return save_report(self, path, force=force)
+        return save_report(self, path, force=force, author=author, date=date)
 
     def _repr_html_(self) -> str:
         from fedparity.report.notebook import notebook_html  # noqa: PLC0415
