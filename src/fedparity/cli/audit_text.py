@@ -266,8 +266,8 @@ def _outcomes(table: TableResult, width: int) -> list[str]:
             numbers += right("-" if rate is None else _percent(rate.value), 9)
         lines.append(cut(f"  {left(label, names)}{numbers}", width))
     hidden = [shown[name] for name in shown if (gap := shown[name].local) and gap.hidden]
-    for each in hidden:
-        words = f"Hidden: all silos together show a gap of {each.measure.upper()} that no silo shows alone."
+    for rates in hidden:
+        words = f"Hidden: all silos together show a gap of {rates.measure.upper()} that no silo shows alone."
         lines += wrapped(words, width, first="  ")
     return lines
 
