@@ -218,7 +218,7 @@ def _groups(result: AuditResult, width: int) -> list[str]:
 def _table(table: TableResult, width: int) -> list[str]:
     """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
     labels = [group_words(each.group) for each in table.groups]
-    names = min(max(_LABEL, *map(width_of, labels)), _LONGEST_GROUP)
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
     ratios = {}
     columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
     if table.thresholds:
@@ -251,7 +251,7 @@ def _outcomes(table: TableResult, width: int) -> list[str]:
     if found is None:
         return []
     labels = [group_words(each.group) for each in found.groups]
-    names = min(max(_LABEL, *map(width_of, labels)), _LONGEST_GROUP)
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
     shown = {each.measure: each for each in found.thresholds[0].rates} if found.thresholds else {}
     kinds = [name for name in ("tpr", "fpr", "ppv") if name in shown]
     heads = "".join(right(name.upper(), 9) for name in kinds)
