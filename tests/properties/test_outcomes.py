@@ -7,6 +7,7 @@ import pytest
 from tests.outcome_records import federations, random_records, true_area, true_rate
 from tests.tiers import count
 
+from fedparity import Cell, Federation
 from fedparity.errors import FederationError, GroupError
 from fedparity.outcomes.calibration import brier_score, calibration, edges_of
 from fedparity.outcomes.discrimination import roc_curve
@@ -173,3 +174,55 @@ def test_outer_bounds_hold_what_withheld_records_could_be():
         for row in rates.groups:
             own_scores, own_outcomes = own(records, row.group)
             assert inside(true_rate(rates.measure, own_scores, own_outcomes, 0.5), row.rate.outer)
+
+
+def two_silos(rates, sizes):
+    """Positives and negatives of two groups in two silos, flagged at these rates, exactly."""
+    sides = []
+    for outcome in (True, False):
+        cells = {}
+        for (silo, group), rate in rates.items():
+            n = sizes[silo, group]
+            flagged = round(n * (rate if outcome else rate / 2))
+            scores = np.repeat([0.75, 0.25], [flagged, n - flagged])
+            cells[silo, group] = Cell.from_scores(scores, levels=2, kind="counts")
+        sides.append(Federation.from_cells(cells, score_range=UNIT))
+    return sides
+
+
+UNEVEN = {("x", "a"): 900, ("x", "b"): 100, ("y", "a"): 100, ("y", "b"): 900}
+
+
+def gap_at_half(rates, **options):
+    found = measure_outcomes(
+        *two_silos(rates, UNEVEN), thresholds=[0.5], score_range=UNIT, redraws=20, **options
+    )
+    return found, found.thresholds[0].rates[0]
+
+
+def test_a_gap_that_no_silo_shows_is_hidden():
+    """Both groups are flagged alike in each silo, and are in different silos."""
+    _, tpr = gap_at_half({("x", "a"): 0.8, ("x", "b"): 0.8, ("y", "a"): 0.4, ("y", "b"): 0.4})
+
+    assert tpr.gap.value == pytest.approx(0.32)
+    assert [silo.value for silo in tpr.local.silos] == pytest.approx([0, 0])
+    assert tpr.local.hidden
+
+
+def test_a_gap_that_silos_show_is_not_hidden():
+    _, tpr = gap_at_half({("x", "a"): 0.8, ("x", "b"): 0.5, ("y", "a"): 0.7, ("y", "b"): 0.4})
+
+    assert tpr.gap.interval.lower > 0
+    assert not tpr.local.hidden
+
+
+def test_of_sums_over_silos_nothing_is_said_about_silos():
+    rates = {("x", "a"): 0.8, ("x", "b"): 0.8, ("y", "a"): 0.4, ("y", "b"): 0.4}
+    found, tpr = gap_at_half(rates, summed=True)
+    tests = found.thresholds[0].among_positives
+
+    assert "Only sums over silos were seen" in found.not_given
+    assert "only sums over silos were seen" in tests.not_given
+    assert tpr.local is None
+    assert all(each.selection is None and not each.silos for each in found.given)
+    assert all(each.mantel_haenszel is None and each.breslow_day is None for each in tests.groups)

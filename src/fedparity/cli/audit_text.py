@@ -113,6 +113,7 @@ def _detailed(result: AuditResult, width: int) -> list[list[str]]:
         _groups(result, width),
         *(_rates(each, result, width) for each in all_rates(result)),
         *(_table(each, width) for each in result.tables if each.by),
+        *(_outcomes(each, width) for each in result.tables),
         _pairs(result, width),
         _sources(result, width),
         ["Silos", *_silos(result, width, None)],
@@ -244,6 +245,33 @@ def _table(table: TableResult, width: int) -> list[str]:
             f"by {number(worst.corrected)} points ({_between(number, worst.interval)})"
         )
     return [*lines, *wrapped(f"{words[:1].upper()}{words[1:]}.", width, first="  ")]
+
+
+def _outcomes(table: TableResult, width: int) -> list[str]:
+    """How well scores tell the outcomes of each row apart, and its errors at the first threshold."""
+    found = table.outcome
+    if found is None:
+        return []
+    labels = [group_words(each.group) for each in found.groups]
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
+    shown = {each.measure: each for each in found.thresholds[0].rates} if found.thresholds else {}
+    kinds = [name for name in ("tpr", "fpr", "ppv") if name in shown]
+    heads = "".join(right(name.upper(), 9) for name in kinds)
+    by = f"Outcomes by {', '.join(table.by) or 'group'}"
+    often = f"{percent(found.confidence)} range"
+    lines = [f"{left(by, names + 2)}{right('AUC', 8)}  {left(often, 16)}{heads}"]
+    for place, (label, each) in enumerate(zip(labels, found.groups, strict=True)):
+        numbers = f"{right(number(each.auc.value), 8)}  "
+        numbers += left(_between(number, each.auc.sampling), 16)
+        for name in kinds:
+            rate = shown[name].groups[place].rate
+            numbers += right("-" if rate is None else _percent(rate.value), 9)
+        lines.append(cut(f"  {left(label, names)}{numbers}", width))
+    hidden = [shown[name] for name in shown if (gap := shown[name].local) and gap.hidden]
+    for rates in hidden:
+        words = f"Hidden: all silos together show a gap of {rates.measure.upper()} that no silo shows alone."
+        lines += wrapped(words, width, first="  ")
+    return lines
 
 
 def _rates(report: Rates, result: AuditResult, width: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,9 @@ from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
 from fedparity.report.preparation import Preparation
 from fedparity.text import counted
+
+if TYPE_CHECKING:
+    from fedparity.report.filing_templates import TemplateName
 
 __all__ = ["ReportOptions", "report"]
 
@@ -128,8 +132,24 @@ class ReportOptions:
 @click.option(
     "--details", is_flag=True, help="Print formulas, every kind of bound, and all silos."
 )
+@click.option(
+    "--template",
+    type=click.Choice(["ll144", "ugesp", "insurance", "ai-act", "hospital"]),
+    help="Write the tables that a rule asks for, to the file of -o.",
+)
+@click.option(
+    "-o", "--output", metavar="FILE", help="File of the template, .html or .md; - prints Markdown."
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def report(result: str, options: ReportOptions, *, details: bool, force: bool) -> None:
+def report(
+    result: str,
+    options: ReportOptions,
+    *,
+    details: bool,
+    template: TemplateName | None,
+    output: str | None,
+    force: bool,
+) -> None:
     """Show RESULT, the JSON that audit or simulate wrote, or make reports of it.
 
     Without an output the answer is printed. Nothing is measured again: every number is the
@@ -141,10 +161,33 @@ def report(result: str, options: ReportOptions, *, details: bool, force: bool) -
       fedparity report result.json --html audit.html --author "Office of Audits" --open
       fedparity report result.json --markdown - --force
       fedparity report result.json --pdf audit.pdf --xlsx audit.xlsx --tables tables
+      fedparity report result.json --template ll144 -o summary.html
     """
+    if (template is None) != (output is None):
+        raise click.UsageError("--template and -o go together: -o names the file of the template.")
     options.check(force=force, others=[result])
     read = AuditResult.read(result)
-    if not options.targets and options.tables is None:
+    if template is not None and output is not None:
+        _write_template(read, template, output, force=force)
+    elif not options.targets and options.tables is None:
         click.echo(audit_text(read, details=details))
         return
     options.write(read, force=force)
+
+
+def _write_template(
+    result: AuditResult, template: TemplateName, output: str, *, force: bool
+) -> None:
+    """Write the tables that a rule asks for; the ending of the file decides the format."""
+    from fedparity.report.filing_templates import html_filing, markdown_filing  # noqa: PLC0415
+
+    if output == _PRINTED:
+        click.echo(markdown_filing(result, template), nl=False)
+        return
+    render = {".html": html_filing, ".md": markdown_filing}.get(
+        output[output.rfind(".") :].lower()
+    )
+    if render is None:
+        raise click.UsageError("the file of a template ends in .html or .md.")
+    write_whole(output, render(result, template).encode(), force=force)
+    note(f"wrote {printable(output)}")

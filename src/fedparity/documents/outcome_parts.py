@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fedparity.documents.document import Part
 from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result_parts import Amount, Ratio, Reach, Sampled
 from fedparity.laws.bounds import Bounds, Bracket
@@ -59,7 +60,7 @@ class AucResult(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RocCurve:
+class RocCurve(Part):
     """The true positive rate at each false positive rate, ties cut in proportion."""
 
     false_positive: tuple[float, ...]
@@ -72,7 +73,7 @@ class RocCurve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeGroup:
+class OutcomeGroup(Part):
     """One group with its outcomes, in all silos together."""
 
     group: Group
@@ -88,7 +89,7 @@ class OutcomeGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiloGap:
+class SiloGap(Part):
     """The same difference inside one silo: the first group's number minus the second's."""
 
     silo: str
@@ -98,7 +99,7 @@ class SiloGap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalGap:
+class LocalGap(Part):
     """A difference of two groups in all silos together, next to what each silo sees alone."""
 
     groups: tuple[Group, Group]
@@ -111,7 +112,7 @@ class LocalGap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeGap:
+class OutcomeGap(Part):
     """The largest difference of a number between two groups."""
 
     gap: Sampled | None
@@ -121,7 +122,7 @@ class OutcomeGap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeRate:
+class OutcomeRate(Part):
     """A rate of one group next to those of the others."""
 
     group: Group
@@ -144,7 +145,7 @@ class OutcomeRates(OutcomeGap):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZTest:
+class ZTest(Part):
     """The z test of two proportions, pooled."""
 
     statistic: float
@@ -152,7 +153,7 @@ class ZTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MantelHaenszel:
+class MantelHaenszel(Part):
     """The odds ratio common to all silos, and the test that it is 1."""
 
     odds_ratio: float | None
@@ -165,7 +166,7 @@ class MantelHaenszel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BreslowDay:
+class BreslowDay(Part):
     """The test that all silos have the same odds ratio, with Tarone's correction."""
 
     statistic: float
@@ -174,7 +175,7 @@ class BreslowDay:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairTest:
+class PairTest(Part):
     """A group compared with the reference group by the tests that people file."""
 
     group: Group
@@ -198,25 +199,27 @@ class PairTest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateTests:
+class RateTests(Part):
     """Tests of equal selection rates at a threshold."""
 
     score: float
     favorable: Favorable
     """``above``: records at or above the threshold are selected; ``below``: those below it."""
+    counted: bool
+    """Whether every cell states its records at the threshold; else counts are estimates."""
     reference: Group
     """The group with the highest rate."""
     reference_selected: Amount
     reference_n: Amount
     groups: tuple[PairTest, ...]
-    """The other groups; none where counts at the threshold are not known."""
+    """The other groups."""
     assumptions: str
     not_given: str
-    """What could not be computed and why, or the empty string."""
+    """What is not given or only estimated, and why; or the empty string."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeThreshold:
+class OutcomeThreshold(Part):
     """Errors at one threshold, in all groups."""
 
     score: float
@@ -231,7 +234,7 @@ class OutcomeThreshold:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationBin:
+class CalibrationBin(Part):
     """The records of one group in one public bin."""
 
     n: Sampled
@@ -243,7 +246,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibrationResult:
+class CalibrationResult(Part):
     """Outcomes by public bins of the score, in one group."""
 
     group: Group
@@ -253,7 +256,7 @@ class CalibrationResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiloLength:
+class SiloLength(Part):
     """The disparity given the outcome that one silo sees alone."""
 
     silo: str
@@ -263,7 +266,7 @@ class SiloLength:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenOutcome:
+class GivenOutcome(Part):
     """The disparity of scores among records with the same outcome."""
 
     outcome: Literal["positive", "negative"]
@@ -290,7 +293,7 @@ class GivenOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutcomeResult:
+class OutcomeResult(Part):
     """What the cells of both outcomes tell."""
 
     confidence: float

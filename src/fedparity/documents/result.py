@@ -50,8 +50,8 @@ __all__ = ["SCHEMA", "AuditResult"]
 # does it from layers above when they are called; pyproject.toml lists each of these imports.
 
 SCHEMA: Final = "fedparity/audit/1"
-_DEEPEST = 16
-"""Tables hold results, and these hold silos by group."""
+_DEEPEST: Final = 12
+"""Levels of nesting: the rates of outcomes by silo are in the twelfth."""
 Whom: TypeAlias = Literal["answered", "all"]
 """Whom rates speak of: those who answered, or all, whatever the missing ones hold."""
 

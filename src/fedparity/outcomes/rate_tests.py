@@ -33,9 +33,9 @@ ASSUMPTIONS = (
     "(with Tarone's correction) examines. Shortfall: the expected number at the rate of both groups "
     "together. Standardized mean difference: the standard deviation within the two groups."
 )
-NOT_COUNTED = (
-    "The silos did not count records at this threshold, so there are no tests: name the threshold in "
-    "the plan."
+ESTIMATED = (
+    "Not every cell states how many of its records lie at this threshold, so the counts are estimates "
+    "from the sketches, and the tests are those of the estimates: their own error is not in the p-values."
 )
 SUMMED = "Mantel-Haenszel and Breslow-Day compare groups inside silos, and only sums over silos were seen."
 WEIGHTED = "Counts are weights, so Fisher's exact test is not given, and the others take them for records."
@@ -109,14 +109,13 @@ def rate_tests(
     selected, totals = counts.selected.sum(axis=0), counts.totals.sum(axis=0)
     rates = selected / totals
     reference = int(np.argmax(rates))
-    others = [i for i in range(rates.size) if i != reference] if exact else []
-    corrected = _corrected(counts) if exact else {}
-    notes = [NOT_COUNTED] if not exact else []
-    if exact:
-        notes += [SUMMED] * summed + [WEIGHTED] * (not counts.whole)
+    others = [i for i in range(rates.size) if i != reference]
+    corrected = _corrected(counts)
+    notes = [ESTIMATED] * (not exact) + [SUMMED] * summed + [WEIGHTED] * (not counts.whole)
     return RateTests(
         score=float(threshold),
         favorable=favorable,
+        counted=exact,
         reference=federation.groups[reference],
         reference_selected=_amount(selected[reference], counts),
         reference_n=_amount(totals[reference], counts),

@@ -7,6 +7,12 @@ Each class draws one figure with ``from_audit(result, ax=None)``, returns an obj
 
 from fedparity.plots.group_curves import GroupCDFDisplay, GroupQuantileDisplay
 from fedparity.plots.group_density import GroupDensityDisplay
+from fedparity.plots.outcome_figures import (
+    CalibrationDisplay,
+    OutcomeDisplay,
+    RateDisplay,
+    ROCDisplay,
+)
 from fedparity.plots.part_bars import AttributionDisplay, DecompositionDisplay
 from fedparity.plots.silo_cells import CellCountDisplay, SiloSketchDisplay
 from fedparity.plots.silo_forest import InfluenceDisplay, LocalForestDisplay
@@ -17,6 +23,7 @@ from fedparity.plots.uncertainty_bars import UncertaintyDisplay
 __all__ = [
     "AttributionDisplay",
     "AxisBox",
+    "CalibrationDisplay",
     "CellCountDisplay",
     "DecompositionDisplay",
     "Display",
@@ -26,6 +33,9 @@ __all__ = [
     "GroupQuantileDisplay",
     "InfluenceDisplay",
     "LocalForestDisplay",
+    "OutcomeDisplay",
+    "ROCDisplay",
+    "RateDisplay",
     "SiloSketchDisplay",
     "UncertaintyDisplay",
     "drawing",

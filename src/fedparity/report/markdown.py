@@ -8,6 +8,7 @@ from typing import Any
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
+from fedparity.report.outcome_tables import outcome_blocks
 from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
@@ -110,6 +111,7 @@ def markdown_report(result: AuditResult, prepared: Preparation | None = None) ->
         ["### Groups"],
         table_lines(tables.groups(result), document),
         *rate_blocks(result, document),
+        *_outcomes(result, document),
         _answers(result),
         *_silos(result, document),
         ["### How sure, in detail"],
@@ -155,6 +157,17 @@ def rate_blocks(result: AuditResult, document: Mapping[str, Any]) -> list[list[s
             reading,
         )
     ]
+
+
+def _outcomes(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
+    """The tables by axis and by outcome; nothing without them."""
+    if not result.tables:
+        return []
+    blocks = [["### By axis and by outcome"]]
+    for table, sentences in outcome_blocks(result):
+        blocks += [[f"**{plain(table.caption)}**"], table_lines(table, document)]
+        blocks += [[plain(sentence)] for sentence in sentences]
+    return blocks
 
 
 def _answers(result: AuditResult) -> list[str]:

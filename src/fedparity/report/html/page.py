@@ -19,6 +19,7 @@ from fedparity.report import sentences
 from fedparity.report.html.markup import Isolation, Markup, Values, escaped
 from fedparity.report.html.page_figures import are_few, page_figures, strip
 from fedparity.report.html.page_tables import page_tables, silo_table
+from fedparity.report.outcome_tables import outcome_blocks
 from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import NO_RATES
 from fedparity.report.sentences.naming import counted_in, glossary, short
@@ -230,6 +231,8 @@ _CONTENTS = (
     ("glossary", "Glossary"),
 )
 """Name and heading of each section, in the order of the page."""
+_OUTCOMES = ("outcomes", "By axis and by outcome")
+"""The second section, where a plan has axes or an outcome."""
 
 _SCRIPTS = "result", "describing", "tip", "figures", "table", "scrolling", "saving"
 """Parts of the script, in the order in which they use each other."""
@@ -272,7 +275,8 @@ def _context(result: AuditResult, prepared: Preparation | None) -> dict[str, Any
         "embedded": Markup(embedded(result.to_json())),
         "document": document,
         "value": Values(document),
-        "contents": _CONTENTS,
+        "contents": (*_CONTENTS[:1], *([_OUTCOMES] if result.tables else []), *_CONTENTS[1:]),
+        "outcome_blocks": outcome_blocks(result) if result.tables else (),
         "said": words,
         "verdict": {
             "word": mark_of(result).word,
