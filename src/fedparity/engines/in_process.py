@@ -18,12 +18,12 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import MOST_POINTS, Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
-from fedparity.engines.pooled_table import PooledTable, read_pooled
+from fedparity.engines.pooled_table import ONE_SILO, PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.arrays import FloatArray, check_magnitude
+from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions
@@ -39,6 +39,7 @@ __all__ = [
     "Settings",
     "audit",
     "audit_pooled",
+    "audit_scores",
     "simulate",
 ]
 
@@ -289,6 +290,31 @@ def audit(
 
 
 simulate = audit
+
+
+def audit_scores(
+    scores: object,
+    *,
+    sensitive_features: object,
+    silos: object = None,
+    sample_weight: object = None,
+    **options: Any,  # noqa: ANN401 -- those of audit
+) -> AuditResult:
+    """Audit scores that come as arrays, as metrics take them; ``options`` are those of :func:`audit`.
+
+    Examples
+    --------
+    >>> audit_scores([0.1, 0.2, 0.6, 0.9], sensitive_features=list("aabb"), redraws=100).groups
+    Parts(2 × GroupResult: 'a', 'b')
+    """
+    values = as_scores(scores)
+    cells = Federation.from_scores(
+        scores,
+        groups=sensitive_features,
+        silos=[ONE_SILO] * values.size if silos is None else silos,
+        weights=sample_weight,
+    )
+    return audit(cells, **{"score_range": _range_of(values), **options})
 
 
 def _refuse_columns(given: str, columns: Sequence[str]) -> None:

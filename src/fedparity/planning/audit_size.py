@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.progress import Progress
 from fedparity.planning.detection import strength_at
@@ -37,7 +38,7 @@ wanted one would leave the number of records to chance."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SizePlan:
+class SizePlan(Tabular):
     """The size of audit that reaches a wanted error, simulated and by bounds."""
 
     error: float
@@ -66,6 +67,10 @@ class SizePlan:
     def table(self) -> tuple[SizeRow, ...]:
         """All simulated sizes."""
         return self.by_levels + self.by_records
+
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

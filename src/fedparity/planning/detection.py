@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.progress import Progress
@@ -116,7 +117,7 @@ class DetectableRow(OneLine):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DetectableDisparity:
+class DetectableDisparity(Tabular):
     """What an audit of a given size can detect."""
 
     records: int
@@ -154,6 +155,10 @@ class DetectableDisparity:
     def table(self) -> tuple[DetectableRow, ...]:
         """All simulated sizes."""
         return self.by_records
+
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.table)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
@@ -154,7 +155,7 @@ class PrivacyRow(OneLine):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivacyPlan(OneLine):
+class PrivacyPlan(OneLine, Tabular):
     """The price of noise in accuracy, for planned settings."""
 
     epsilon: float
@@ -181,6 +182,10 @@ class PrivacyPlan(OneLine):
     def answer(self) -> PrivacyRow:
         """The row of the planned epsilon."""
         return next(row for row in self.by_epsilon if row.epsilon == self.epsilon)
+
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.by_epsilon)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON holds it."""

@@ -73,20 +73,20 @@ FORMATS: Final[Mapping[FormatName, Format]] = {
 SUFFIXES: Final[dict[str, FormatName]] = {".html": "html", ".md": "markdown", ".pdf": "pdf"}
 
 
-def save_report(result: AuditResult, path: Path, *, force: bool = False) -> str:
+def save_report(result: AuditResult, path: Path, *, overwrite: bool = False) -> str:
     """Write a report, whole or not at all, and return its path.
 
     Parameters
     ----------
     path : str or path
         Ends in ``.html``, ``.md`` or ``.pdf``, which decides the format.
-    force : bool
+    overwrite : bool
         Replace a file of this name.
 
     Raises
     ------
     OutputError
-        If the ending is another, the file exists and ``force`` is not set, or it cannot be
+        If the ending is another, the file exists and ``overwrite`` is not set, or it cannot be
         written.
     MissingExtraError
         If the format needs a package that is not installed.
@@ -98,9 +98,9 @@ def save_report(result: AuditResult, path: Path, *, force: bool = False) -> str:
             f"the format of the report {name} is not known by its ending.",
             fix=f"choose a name that ends in {', '.join(SUFFIXES)}.",
         )
-    if not force:
+    if not overwrite:
         refuse_existing(name)
     chosen = FORMATS[SUFFIXES[ending]]
     chosen.check()
-    write_whole(name, chosen.render(result), force=force)
+    write_whole(name, chosen.render(result), force=overwrite)
     return name

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from fedparity.documents.document import html_table
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
 from fedparity.report.sentences.answers import (
@@ -17,16 +18,15 @@ from fedparity.report.sentences.answers import (
 from fedparity.report.sentences.caveats import left_out
 from fedparity.report.tables import Table
 from fedparity.report.verdicts import mark_of
+from fedparity.text import counted
 
 __all__ = ["notebook_html"]
 
-_CELL = "text-align:left;padding:.15em .8em .15em 0"
-_NUMBER = f"{_CELL};font-variant-numeric:tabular-nums"
 _LINE = "margin:.2em 0"
 
 
 def notebook_html(result: AuditResult) -> str:
-    """Return the headline, its range, both verdicts, the groups and their rates.
+    """Return the headline, its range, both verdicts, the groups and their rates, and all warnings.
 
     Styles stand on the elements, so nothing else on the page changes; colors are the page's own.
     """
@@ -41,7 +41,7 @@ def notebook_html(result: AuditResult) -> str:
         f"{escape(in_points(result))}</p>{''.join(map(_line, lines))}"
         f"{_table(tables.groups(result), document)}{''.join(rated)}"
         '<details><summary style="cursor:pointer">How sure, in detail</summary>'
-        f"{_table(tables.measures(result), document)}</details>"
+        f"{_table(tables.measures(result), document)}</details>{_warnings(result)}"
         f'<p style="{_LINE};opacity:.75">{escape(result.plan.title)} '
         f"({escape(size(result))})</p></div>"
     )
@@ -52,17 +52,20 @@ def _line(text: str) -> str:
 
 
 def _table(table: Table, document: Mapping[str, Any]) -> str:
-    heads = (f'<th scope="col" style="{_CELL}">{escape(each)}</th>' for each in table.heads)
-    rows = map(_row, table.texts(document))
-    return (
-        '<table style="border-collapse:collapse;margin:.4em 0">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return html_table(table.heads, table.texts(document))
+
+
+def _warnings(result: AuditResult) -> str:
+    """Every warning with its code, which programs go by; open, since a reader must see them."""
+    if not result.warnings:
+        return ""
+    told = (
+        f'<p style="{_LINE}">⚠ {escape(each.text[:1].upper() + each.text[1:])} '
+        f'<span style="opacity:.75">({escape(each.code)})</span></p>'
+        for each in result.warnings
     )
-
-
-def _row(cells: Sequence[str]) -> str:
-    name, *numbers = cells
-    shown = "".join(f'<td style="{_NUMBER}">{escape(each)}</td>' for each in numbers)
+    heading = counted(len(result.warnings), "warning")
     return (
-        f'<tr><th scope="row" style="{_CELL};font-weight:normal">{escape(name)}</th>{shown}</tr>'
+        f'<details open=""><summary style="cursor:pointer">{heading}</summary>'
+        f"{''.join(told)}</details>"
     )
