@@ -25,7 +25,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group
-from fedparity.laws.progress import LabeledProgress
+from fedparity.laws.progress import LabeledProgress, callback, shows_progress
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, StepName, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -133,6 +133,7 @@ class Settings:
         return Plan(title="simulation", groups=groups, disclosure=Disclosure.off(), **stated)
 
 
+@shows_progress
 def audit(
     data: object,
     sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]] | None = None,
@@ -160,7 +161,7 @@ def audit(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: LabeledProgress | None = None,
+    progress: LabeledProgress | bool | None = None,
 ) -> AuditResult:
     """Measure the disparity of all silos together, from what you have of them.
 
@@ -206,8 +207,8 @@ def audit(
         Random seed of the bootstrap; equal seeds give equal results.
     redraws : int, optional
         Number of bootstrap samples; see :func:`fedparity.assess`.
-    progress : callable, optional
-        Called with the steps done, their total, and what is being done.
+    progress : bool or callable, optional
+        True draws a bar. A callback is called with the steps done, their total, and what is being done.
 
     Raises
     ------
@@ -253,7 +254,9 @@ def audit(
         score_range=score_range,
         score_step=score_step,
     )
-    options = AuditOptions(confidence=confidence, seed=seed, redraws=redraws, progress=progress)
+    options = AuditOptions(
+        confidence=confidence, seed=seed, redraws=redraws, progress=callback(progress)
+    )
     if isinstance(data, Plan) or plan is not None:
         settings.refuse_beside_plan()
     if isinstance(data, Plan | Federation):

@@ -8,7 +8,7 @@ from typing import Any
 
 from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.progress import Progress
+from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
     Scenario,
@@ -92,6 +92,7 @@ class SizePlan(Tabular):
         )
 
 
+@shows_progress
 def plan_size(
     *,
     error: float,
@@ -108,7 +109,7 @@ def plan_size(
     estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> SizePlan:
     r"""Return the levels and the records per cell for a wanted error of :math:`G_2`.
 
@@ -146,8 +147,8 @@ def plan_size(
         Simulated audits of each size.
     seed : int
         The same seed gives the same plan.
-    progress : callable, optional
-        Called with the steps done and their total.
+    progress : bool or callable, optional
+        True draws a bar. A callback is called with the steps done and their total.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def plan_size(
         disparity=expected,
         error=error * expected if relative else float(error),
         fixed=fixed,
-    ).plan(Steps(progress, total=1 + len(RECORDS)))
+    ).plan(Steps(callback(progress), total=1 + len(RECORDS)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.progress import Progress
+from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,
@@ -180,6 +180,7 @@ class DetectableDisparity(Tabular):
         )
 
 
+@shows_progress
 def detectable_disparity(
     *,
     records: int,
@@ -195,7 +196,7 @@ def detectable_disparity(
     estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> DetectableDisparity:
     r"""Return the smallest disparity that an audit of a given size detects.
 
@@ -247,7 +248,7 @@ def detectable_disparity(
     check_power(power)
     check_at_least(2, records, "records")
     audits = _audits_around(scenario, int(records), check_levels(levels))
-    steps = Steps(progress, total=len(audits))
+    steps = Steps(callback(progress), total=len(audits))
     return DetectableDisparity(
         records=int(records),
         power=power,
