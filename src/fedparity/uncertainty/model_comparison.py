@@ -136,7 +136,7 @@ def compare(
     ...     skill + 1.0 * (sex == "m"), skill + 0.5 * (sex == "m"), sensitive_features=sex
     ... )
     >>> print(found)
-    first 0.48 points, second 0.231 points; difference 0.249 (0.242 to 0.25): second has the smaller disparity
+    first 0.48 points, second 0.231 points; difference 0.249 (0.238 to 0.254): second has the smaller disparity
     """
     check_order(order)
     check_confidence(confidence)
