@@ -61,7 +61,7 @@ def _warnings(result: AuditResult) -> str:
         return ""
     told = (
         f'<p style="{_LINE}">⚠ {escape(each.text[:1].upper() + each.text[1:])} '
-        f'<span style="opacity:.75">({escape(each.code)})</span></p>'
+        f"({escape(each.code)})</p>"
         for each in result.warnings
     )
     heading = counted(len(result.warnings), "warning")

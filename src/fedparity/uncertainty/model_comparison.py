@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Literal
 
 import numpy as np
@@ -73,6 +74,9 @@ class ModelComparison(OneLine):
         if 0 in self.interval:
             return None
         return self.names[0] if self.interval.upper < 0 else self.names[1]
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))} ({self.confidence:.4g} confidence).</p>"
 
     def __str__(self) -> str:
         found = "the data do not show which of them has the smaller disparity"

@@ -74,7 +74,7 @@ def test_it_holds_no_script_no_style_sheet_and_no_color():
         "details",
         "summary",
     }
-    assert Page(page).attributes <= {"style", "scope"}
+    assert Page(page).attributes <= {"open", "scope", "style"}
     assert "color" not in page
 
 
@@ -94,3 +94,14 @@ def test_its_size_does_not_grow_with_the_silos():
 
 def test_what_is_not_known_is_a_dash():
     assert "None" not in notebook_html(summed_result())
+
+
+def test_every_warning_is_there_with_its_code():
+    result = incomplete_result()
+    page = Page(notebook_html(result))
+
+    assert result.warnings
+    for warning in result.warnings:
+        assert warning.text[1:] in page.text
+        assert f"({warning.code})" in page.text
+        assert warning.code in repr(result)
