@@ -29,6 +29,7 @@ exclude_patterns = [
     "explanation/privacy-*-table.md",
     "reference/engine-speed-table.md",
     "reference/silo-speed-table.md",
+    "reference/size-table.md",
     "reference/source-speed-table.md",
     "reference/k95-table.md",
 ]

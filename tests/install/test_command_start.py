@@ -10,7 +10,7 @@ import pytest
 
 OPTIONAL = (
     *("cryptography", "jinja2", "matplotlib", "numba", "pandas", "polars", "pyarrow", "scipy"),
-    "weasyprint",
+    *("openpyxl", "typst", "xlsxwriter"),
 )
 BLOCKED = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
 """As if they were not installed."""

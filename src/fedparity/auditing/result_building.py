@@ -61,7 +61,9 @@ def plan_summary(plan: Plan) -> PlanSummary:
         score_step=plan.score_step,
         thresholds=tuple(plan.thresholds),
         favorable=plan.favorable,
+        period=plan.period,
         trim=plan.trim,
+        simulated=False,
     )
 
 

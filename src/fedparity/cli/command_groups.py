@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = [
     "COMMANDS",
@@ -50,7 +53,9 @@ def is_quiet() -> bool:
 
 
 def _with_quiet(command: click.Command) -> click.Command:
-    """Give a command the option that all commands have."""
+    """Give a command, and those below it, the option that all commands have."""
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _with_quiet(below)
     if not any(parameter.name == "quiet" for parameter in command.params):
         quiet = click.Option(
             ["-q", "--quiet"],
@@ -91,6 +96,14 @@ class LazyGroup(click.Group):
         command.short_help = place.short_help
         return _with_quiet(command)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the shell offers: names of commands, without importing any, and options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 -- only the shell asks
+
+        names = [name for name in self.places if name.startswith(incomplete)]
+        offered = [CompletionItem(name, help=self.places[name].short_help) for name in names]
+        return offered + click.Command.shell_complete(self, ctx, incomplete)
+
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
         with formatter.section("Commands"):
@@ -111,6 +124,8 @@ COMMANDS = {
     "verify": Place("verify_commands", "Check the silos' messages against the plan."),
     "audit": Place("audit_commands", "Measure the disparity of all silos from their messages."),
     "engine": Place("command_groups", "Ask the silos over a network instead of by files."),
+    "serve": Place("serve_commands", "Collect the silos' messages with a small service."),
+    "send": Place("serve_commands", "Send a message to a collector."),
     "simulate": Place("simulate_commands", "Audit one table that has a column of silos."),
     "report": Place("report_commands", "Make a page, a PDF or Markdown of a result."),
     "keygen": Place("key_commands", "Make a key to sign messages with."),
@@ -121,16 +136,20 @@ COMMANDS = {
 @click.group(
     cls=LazyGroup,
     places={
-        "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
-        "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
-        "show": Place("plan_commands", "Say in plain words what a plan asks for."),
+        "new": Place("plans.plan_commands", "Write a plan: asks on a terminal, or takes options."),
+        "check": Place("plans.plan_commands", "Find every mistake of a plan, with line and fix."),
+        "show": Place("plans.plan_commands", "Say in plain words what a plan asks for."),
         "letter": Place(
-            "plan_commands", "Write what travels: letter, data use, commands to copy."
+            "plans.plan_commands", "Write what travels: letter, data use, commands to copy."
         ),
-        "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
-        "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
+        "sign": Place(
+            "plans.plan_commands", "Sign a plan, for silos that obey only known auditors."
+        ),
+        "size": Place(
+            "plans.planning_commands", "Say how large an audit must be, or what one detects."
+        ),
         "privacy": Place(
-            "planning_commands", "Say what noise costs in accuracy, before it is drawn."
+            "plans.planning_commands", "Say what noise costs in accuracy, before it is drawn."
         ),
     },
 )
@@ -161,8 +180,8 @@ def secure() -> None:
     """Add up the silos' counts; the auditor sees the sum.
 
     With [keys] in the plan, 2t - d of the d silos together with the auditor could see another's
-    own counts (t is the threshold), fewer of them the sum of the others. Without keys whoever
-    carries the files could.
+    own counts (t is the threshold), fewer of them the sum of the others. Without keys, those who
+    carry the files could.
 
     Every step writes one file; files go to a folder that all can read. Three silos or more take
     part. One that drops out after step 2 is left out of the sum; step 4 needs as many silos as
@@ -195,7 +214,7 @@ def policy() -> None:
 
     The policy is a file of this silo: --policy FILE, $FEDPARITY_POLICY, or fedparity/policy.toml
     in this user's folder for configuration. Without one, the default rules of plans are the
-    floors.
+    minimum.
 
     \b
     Examples:

@@ -17,6 +17,7 @@ import click
 from fedparity.cli.main import ExitCode
 from fedparity.cli.options import LedgerOptions, TableOptions, nested, option, with_options
 from fedparity.cli.output import print_json, progress_bar
+from fedparity.cli.row_text import row_lines
 from fedparity.cli.sketch_commands import numbers_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.plan import Plan, plan_warnings
@@ -95,8 +96,8 @@ def _meets(version: str, needed: str) -> bool:
 
     Examples
     --------
-    >>> _meets("1.41.2", ">=1.41,<1.42"), _meets("1.5", ">=1.41,<1.42"), _meets("2.0rc1", ">=2")
-    (True, False, True)
+    >>> [_meets(version, ">=1.41,<1.42") for version in ("1.5", "1.41rc1", "1.41.2", "1.42.0")]
+    [False, True, True, False]
     """
 
     def parts(text: str) -> list[int]:
@@ -136,7 +137,9 @@ class Finding:
     facts: dict[str, Any] = field(default_factory=dict)
     """The same for JSON."""
     notes: tuple[str, ...] = ()
-    """Further lines that are not mistakes."""
+    """Further sentences that are not mistakes."""
+    table: tuple[str, ...] = ()
+    """Further lines, laid out already."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding for JSON."""
@@ -154,6 +157,7 @@ class Finding:
         lines = wrapped(self.words, 80, first=f"{name:<8}", rest=" " * 8)
         for each in self.notes:
             lines += wrapped(each, 80, first=" " * 10)
+        lines += [f"{'':10}{each}".rstrip() for each in self.table]
         if self.error is not None:
             lines += wrapped(self.error.message, 80, first="      ✗ ")
             lines += wrapped(self.error.fix, 80, first="        fix: ")
@@ -172,13 +176,13 @@ class DoctorOptions:
 
 @click.command
 @click.argument("plan", type=click.Path(), required=False)
-@click.argument("data", nargs=-1)
+@click.argument("data", type=click.Path(), nargs=-1)
 @with_options(DoctorOptions)
 @click.pass_context
 def doctor(
     context: click.Context, plan: str | None, data: tuple[str, ...], options: DoctorOptions
 ) -> None:
-    """Say what is installed, where this silo's files are, and whether PLAN fits each DATA.
+    """Say what is installed, where files are, and whether PLAN fits each DATA.
 
     Versions and extras; the policy and the ledger, and whether they can be read and written;
     with PLAN, whether it is valid and allowed here; with DATA, whether its columns, labels and
@@ -270,9 +274,9 @@ def _installation_lines() -> Iterator[str]:
         yield f"  {left(each['extra'], 8)} {left(state, 10)} {each['gives']}".rstrip()
         if not each["installed"]:
             missing.append(each["extra"])
-            yield from (f"{'':22}{words}" for words in _needed(each["packages"]))
+            yield from wrapped(f"needs {_needed(each['packages'])}", 80, first=" " * 22)
     if missing:
-        yield f"  to install them: pip install 'fedparity[{','.join(missing)}]'"
+        yield f"  to install one: pip install 'fedparity[{missing[0]}]'; all: 'fedparity[all]'"
     yield ""
     if found["kernel"] == "numba":
         yield f"kernel  numba for {ROWS_FOR_NUMBA:,} rows or more, numpy for fewer"
@@ -280,12 +284,14 @@ def _installation_lines() -> Iterator[str]:
         yield "kernel  numpy; [fast] is quicker on very large tables, with the same result"
 
 
-def _needed(packages: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for each in packages:
-        package = Package(**each)
+def _needed(packages: Iterable[dict[str, Any]]) -> str:
+    """The packages that are missing or of another version."""
+    named = []
+    for package in (Package(**each) for each in packages):
         if not package.fits:
             there = "" if package.version is None else f" ({package.version} is installed)"
-            yield f"needs {package.name} {package.needed}{there}"
+            named.append(f"{package.name}{package.needed}{there}")
+    return ", ".join(named)
 
 
 def _policy(given: str | None) -> tuple[Finding, Policy | None]:
@@ -367,6 +373,7 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
     except FedparityError as error:
         return Finding(f"{name} does not fit the plan", error, facts)
     notes: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
     words = f"{name} fits the plan"
     if isinstance(shown, Release):
         words += f"; would send {numbers_words(shown.sketch)}"
@@ -378,11 +385,12 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
             for group, decision in shown.decisions.items()
             for reason in decision.reasons
         )
+        table = () if shown.rows is None else tuple(row_lines(shown.rows, 70))
     try:
         if options.silo is not None:
             law, ledger = options.places.policy, options.places.ledger
             permit = Permit.of(plan, silo, data=source, policy=law, ledger=ledger, in_period=True)
             permit.check()
     except FedparityError as error:
-        return Finding(words, error, facts, notes)
-    return Finding(words, facts=facts, notes=notes)
+        return Finding(words, error, facts, notes, table)
+    return Finding(words, None, facts, notes, table)

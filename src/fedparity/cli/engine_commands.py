@@ -60,7 +60,7 @@ def new(
     *,
     as_json: bool,
 ) -> None:
-    """Write the app of a plan to the new folder DIR, with settings for each silo of its roster.
+    """Write the app of a plan to the folder DIR, with settings for each silo.
 
     The app holds the plan and no code but the import of fedparity, which every silo installs by
     itself. Send silos/NAME.toml to the operator of each silo; it stays there.
@@ -145,7 +145,7 @@ _PROCESSES = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr"
 @click.argument("command", type=click.Choice(_PROCESSES))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def start(command: str, arguments: tuple[str, ...]) -> None:
-    """Run COMMAND of Flower with its telemetry, update check and installations switched off.
+    """Run COMMAND of Flower without telemetry, update check and installations.
 
     COMMAND is flower-superlink, flower-supernode, flower-superexec or flwr; ARGUMENTS are its
     own. This process becomes that one. A silo's settings are checked first: nothing starts while

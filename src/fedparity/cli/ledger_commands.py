@@ -37,7 +37,7 @@ _SHORT = 19
 @click.option("--shared", is_flag=True, help="Let the group of the folder write to it.")
 @with_options(LedgerOptions)
 def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
-    """Begin a ledger, where a policy says that it must exist or an earlier one is lost.
+    """Begin a ledger, where one must exist or an earlier one is lost.
 
     \b
     Examples:
@@ -56,7 +56,7 @@ def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
 @json_option("Print all entries as JSON.")
 @with_options(LedgerOptions)
 def show(options: LedgerOptions, *, as_json: bool) -> None:
-    """Print every entry: when, under which plan, from which data set, at what cost.
+    """Print every entry: when, under which plan, of which data, at what cost.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def show(options: LedgerOptions, *, as_json: bool) -> None:
 )
 @with_options(LedgerOptions)
 def verify(head: str | None, options: LedgerOptions) -> None:
-    """Check that every line continues the one before it, and print the digest of the last.
+    """Check that every line continues the one before; print the last digest.
 
     Lines that are cut off at the end leave no trace in the file: note the digest that is
     printed, and pass it as --head the next time. Exit code 4 if the chain is broken.
@@ -114,7 +114,7 @@ def verify(head: str | None, options: LedgerOptions) -> None:
 @_because
 @with_options(LedgerOptions)
 def void(digest: str, because: str, options: LedgerOptions) -> None:
-    """Say that the message DIGEST was wrong; its entry stays, and what it cost stays spent.
+    """Say that the message DIGEST was wrong; its entry and its cost stay.
 
     Then the same plan may be answered anew. The new message names the one that it replaces,
     so the auditor sees that there was another. DIGEST is that of the message, as sketch and
@@ -159,7 +159,7 @@ def void(digest: str, because: str, options: LedgerOptions) -> None:
 def add(
     plan: str, message: str, because: str, dataset: str | None, options: LedgerOptions
 ) -> None:
-    """Enter the file MESSAGE, which left under PLAN, into a ledger that does not know of it.
+    """Enter the file MESSAGE, which left under PLAN, into a ledger.
 
     For a ledger that was lost: auditors keep what they received, so ask them for copies.
 

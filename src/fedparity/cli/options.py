@@ -27,7 +27,7 @@ from typing import (
 
 import click
 
-from fedparity.documents.files import read_passphrase
+from fedparity.documents.files import read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
 from fedparity.documents.signing import read_key
@@ -83,6 +83,8 @@ def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 
         attributes["type"] = click.IntRange(min=attributes.pop("min"))
     words = flags.replace(",", "").split()
     names = [word for word in words if word.startswith("-")]
+    if words[-1] in ("FILE", "KEY") and "type" not in attributes:
+        attributes["type"] = click.Path(allow_dash=True)  # so that shells complete it
     attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
     return field(metadata={"option": (names, attributes)})
 
@@ -381,7 +383,7 @@ def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
 
     def passphrase() -> bytes | None:
         if passphrase_file is not None:
-            return read_passphrase(passphrase_file)
+            return read_secret(passphrase_file)
         if not sys.stdin.isatty():
             return None
         typed: str = click.prompt("Passphrase of the key", hide_input=True, err=True)

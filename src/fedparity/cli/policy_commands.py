@@ -23,7 +23,7 @@ from fedparity.cli.options import (
     with_options,
 )
 from fedparity.cli.output import note, print_json
-from fedparity.cli.plan_text import plan_text
+from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import default_policy_path, find_policy, read_policy
@@ -179,7 +179,7 @@ def show(policy: str | None) -> None:
 @click.command
 @with_options(LedgerOptions)
 def dossier(options: LedgerOptions) -> None:
-    """Print this silo's own page in Markdown: its policy, its ledger, its versions.
+    """Print this silo's page in Markdown: its policy, ledger and versions.
 
     \b
     Examples:

@@ -168,7 +168,7 @@ def _report_written(message: RoundMessage, output: str, next_step: str, *, as_js
 @click.argument("plan", type=click.Path())
 @with_options(StepOptions)
 def keys(plan: str, options: StepOptions) -> None:
-    """Start a round under PLAN: write NAME.keys.json, two public keys for this silo.
+    """Start a round under PLAN: write NAME.keys.json, two public keys.
 
     Their private halves are in NAME.secure-state, readable by you alone; without it the round
     goes on without this silo. A new round needs a new state file.
@@ -182,7 +182,7 @@ def keys(plan: str, options: StepOptions) -> None:
     message = step.write()
     if not step.plan.keys:
         click.echo(
-            "warning: the plan has no [keys]: whoever carries the messages could put keys in between "
+            "warning: the plan has no [keys]: those who carry the messages could put keys in between "
             "and read this silo's own numbers",
             err=True,
         )
@@ -194,7 +194,7 @@ def keys(plan: str, options: StepOptions) -> None:
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(StepOptions)
 def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
-    """Write NAME.shares.json, for which the keys of all silos must be among MESSAGES.
+    """Write NAME.shares.json; MESSAGES must hold the keys of all silos.
 
     MESSAGES are files, patterns, or folders of files that end in .json. Each silo can open its
     own share only; as many as the plan's threshold are needed to make use of them.
@@ -214,7 +214,7 @@ def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(MaskOptions)
 def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) -> None:
-    """Count the table DATA on the plan's grid and write NAME.mask.json: random numbers.
+    """Count the table DATA and write NAME.mask.json: numbers hidden by masks.
 
     Only the sum over the silos, opened in step 6, means anything. The keys and shares of all
     silos must be among MESSAGES; every share for this silo is opened and checked before the
@@ -293,7 +293,7 @@ def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> No
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(StepOptions)
 def consent(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
-    """Write NAME.consent.json: this silo's signature under the request among MESSAGES.
+    """Write NAME.consent.json: this silo's signature under the request.
 
     Only for plans with [keys]. A silo answers a request once as many silos as the threshold, t,
     have signed it. An auditor who shows different lists to different silos then needs 2t - d of

@@ -31,16 +31,16 @@ class MeasurementOptions:
     """What a plan would say of the measurement; None where its default applies."""
 
     levels: int | None = option(
-        "--levels", f"Numbers per cell.  [default: {DEFAULT_LEVELS}]", min=1
+        "--levels", f"Values per group and silo, at most.  [default: {DEFAULT_LEVELS}]", min=1
     )
     sketch: Kind | None = option(
         "--sketch",
-        f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
+        f"Values sent: bin means, quantiles or counts.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
         type=click.Choice(get_args(Kind)),
     )
     estimator: Estimator | None = option(
         "--estimator",
-        f"How they are read.  [default: {DEFAULT_ESTIMATOR}]",
+        f"How the auditor combines them.  [default: {DEFAULT_ESTIMATOR}]",
         type=click.Choice(get_args(Estimator)),
     )
     order: Literal[1, 2] | None = option(
@@ -109,7 +109,7 @@ class SimulationOptions:
 
 
 @click.command(cls=ResultCommand)
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SimulationOptions)
 @click.pass_context
 def simulate(context: click.Context, data: str | None, options: SimulationOptions) -> None:

@@ -70,7 +70,7 @@ class SketchOptions:
 
 @click.command
 @click.argument("plan", type=click.Path())
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SketchOptions)
 def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.

@@ -51,7 +51,7 @@ class VerifyOptions:
 def verify(
     context: click.Context, plan: str | None, sketches: tuple[str, ...], options: VerifyOptions
 ) -> None:
-    """Check every message, on its own and against PLAN: a table, one line for each.
+    """Check every message, on its own and against PLAN, and print a table.
 
     SKETCHES are files, patterns, or folders of files that end in .json. All are checked even if
     one is refused; exit code 3 if any is. With --result: whether a result is as its auditor

@@ -270,21 +270,35 @@ class AuditResult(Document, Part, Tabular):
         worst, found = self.magnitudes.worst_pair, self.disparity.verdict
         lower, upper = worst.interval
         silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
+        codes = ", ".join(dict.fromkeys(warning.code for warning in self.warnings))
+        warned = f", warnings: {codes}" if codes else ""
         return (
             f"AuditResult({worst.corrected:.4g} points ({lower:.4g} to {upper:.4g}) between "
             f"{worst.groups[0]!r} and {worst.groups[1]!r}, answered={found.answered!r}, "
-            f"all={found.all!r}, {silos}{_codes(self.warnings)})"
+            f"all={found.all!r}, {silos}{warned})"
         )
 
-    def save_report(self, path: Path, *, overwrite: bool = False) -> str:
+    def save_report(
+        self,
+        path: Path,
+        *,
+        overwrite: bool = False,
+        author: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """Write a report for people and return its path.
 
         Parameters
         ----------
         path : str or path
-            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown) or ``.pdf`` (one sheet).
+            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown), ``.pdf`` or ``.xlsx`` (all
+            tables).
         overwrite : bool
             Replace a file of this name.
+        author : str, optional
+            Of the report; the result does not know it.
+        date : str, optional
+            The day of the report, such as ``2026-11-18``; today if absent.
 
         Raises
         ------
@@ -296,7 +310,7 @@ class AuditResult(Document, Part, Tabular):
         """
         from fedparity.report.formats import save_report  # noqa: PLC0415
 
-        return save_report(self, path, overwrite=overwrite)
+        return save_report(self, path, overwrite=overwrite, author=author, date=date)
 
     def to_metrics(self) -> dict[str, float]:
         """Return the main numbers by flat names, as trackers of experiments take them.
@@ -329,8 +343,3 @@ class AuditResult(Document, Part, Tabular):
         from fedparity.report.notebook import notebook_html  # noqa: PLC0415
 
         return notebook_html(self)
-
-
-def _codes(warnings: Iterable[AuditWarning]) -> str:
-    codes = dict.fromkeys(warning.code for warning in warnings)
-    return f", warnings: {', '.join(codes)}" if codes else ""

@@ -339,7 +339,8 @@ def audit_pooled(
     plan, warnings = _settled(table, requested)
     messages = mode_of(plan).collect(_PooledSilos(table, plan, options.progress))
     result = audit_messages(plan, messages, options)
-    return replace(result, warnings=(*warnings, *result.warnings))
+    summary = replace(result.plan, simulated=isinstance(requested, Settings))
+    return replace(result, plan=summary, warnings=(*warnings, *result.warnings))
 
 
 def _settled(table: PooledTable, requested: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:

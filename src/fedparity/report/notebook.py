@@ -13,12 +13,13 @@ from fedparity.report.sentences.answers import (
     in_points,
     points_range,
     size,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
-from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.caveats import left_out, what_weakens
+from fedparity.report.sentences.origins import next_steps
 from fedparity.report.tables import Table
 from fedparity.report.verdicts import mark_of
-from fedparity.text import counted
 
 __all__ = ["notebook_html"]
 
@@ -26,22 +27,30 @@ _LINE = "margin:.2em 0"
 
 
 def notebook_html(result: AuditResult) -> str:
-    """Return the headline, its range, both verdicts, the groups and their rates, and all warnings.
+    """Return the headline, its range, what is missing, the groups with their rates, and the warnings.
 
     Styles stand on the elements, so nothing else on the page changes; colors are the page's own.
     """
-    first = [points_range(result), *(f"{shape} {words}" for shape, words in two_verdicts(result))]
-    lines = [*first, *left_out(result)]
+    for_all = verdict_for_all(result)
+    lines = [
+        " ".join(filter(None, (worse_off(result), points_range(result)))),
+        *([] if for_all is None else [" ".join(for_all)]),
+        *left_out(result),
+        f"Next: {' '.join(next_steps(result))}",
+    ]
     document = result.to_dict()
-    rates = [tables.rates_table(result, i) for i in range(len(tables.all_rates(result)))]
+    rates = tables.rate_tables(result)
+    cautions = "".join(
+        _line(f"! {each.text} [{each.code}]") for each in what_weakens(result) if each.code
+    )
     rated = (_line(table.caption) + _table(table, document) for table in rates)
     return (
         '<div style="max-width:50em">'
         f'<p style="{_LINE};font-weight:bold">{mark_of(result).shape} '
         f"{escape(in_points(result))}</p>{''.join(map(_line, lines))}"
-        f"{_table(tables.groups(result), document)}{''.join(rated)}"
+        f"{_table(tables.groups(result), document)}{''.join(rated)}{cautions}"
         '<details><summary style="cursor:pointer">How sure, in detail</summary>'
-        f"{_table(tables.measures(result), document)}</details>{_warnings(result)}"
+        f"{_table(tables.measures(result), document)}</details>"
         f'<p style="{_LINE};opacity:.75">{escape(result.plan.title)} '
         f"({escape(size(result))})</p></div>"
     )
@@ -53,19 +62,3 @@ def _line(text: str) -> str:
 
 def _table(table: Table, document: Mapping[str, Any]) -> str:
     return html_table(table.heads, table.texts(document))
-
-
-def _warnings(result: AuditResult) -> str:
-    """Every warning with its code, which programs go by; open, since a reader must see them."""
-    if not result.warnings:
-        return ""
-    told = (
-        f'<p style="{_LINE}">⚠ {escape(each.text[:1].upper() + each.text[1:])} '
-        f"({escape(each.code)})</p>"
-        for each in result.warnings
-    )
-    heading = counted(len(result.warnings), "warning")
-    return (
-        f'<details open=""><summary style="cursor:pointer">{heading}</summary>'
-        f"{''.join(told)}</details>"
-    )

@@ -32,6 +32,7 @@ from fedparity.thresholds.proportions import RateLimits, rate_limits, tails
 
 __all__ = [
     "Comparison",
+    "compare_limits",
     "compare_rates",
     "effective_sizes",
     "largest_group",
@@ -84,11 +85,18 @@ def compare_rates(
     >>> [round(end, 3) for end in found.groups[1].ratio.interval], found.answer
     ([0.423, 0.821], 'undetermined')
     """
-    brackets = list(rates.values())
     alone, together = (
-        rate_limits(brackets, sizes, tail, None if moved is None else moved[position])
-        for position, tail in enumerate(tails(confidence, len(brackets)))
+        rate_limits(list(rates.values()), sizes, tail, None if moved is None else moved[position])
+        for position, tail in enumerate(tails(confidence, len(rates)))
     )
+    return compare_limits(rates, alone, together, largest=largest)
+
+
+def compare_limits(
+    rates: Mapping[Group, Bracket], alone: RateLimits, together: RateLimits, *, largest: Group
+) -> Comparison:
+    """Return the comparison of numbers in [0, 1] whose limits are known, one by one and at once."""
+    brackets = list(rates.values())
     anchor = list(rates).index(largest)
     groups = Parts(
         GroupRate(

@@ -42,6 +42,15 @@ def test_help_has_examples_and_fits_80_columns(path):
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_starts_with_a_purpose_in_one_line(path):
+    after_usage = help_of(path).split("\n\n")[1]
+
+    assert "\n" not in after_usage
+    assert len(after_usage) <= 78  # where click wraps on a terminal of 80 columns
+    assert after_usage.endswith(".")
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_option_says_what_it_does(path):
     for parameter in ALL[path].params:
         if isinstance(parameter, click.Option):
@@ -75,7 +84,14 @@ def test_an_unknown_command_is_a_usage_error_with_a_fix():
     assert refused.stderr.splitlines()[-1].startswith("fix: ")
 
 
-@pytest.mark.parametrize("path", [p for p, c in ALL.items() if isinstance(c, click.Group)])
+GROUPS = [
+    path
+    for path, command in ALL.items()
+    if isinstance(command, click.Group) and not command.invoke_without_command
+]
+
+
+@pytest.mark.parametrize("path", GROUPS, ids=" ".join)
 def test_a_group_alone_prints_its_help_and_ends_well(path):
     alone = CliRunner().invoke(cli, path, prog_name="fedparity")
 

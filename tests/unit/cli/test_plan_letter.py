@@ -4,14 +4,15 @@ import re
 import shlex
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
-from fedparity.cli.plan_letter import Letter
-from fedparity.documents.signing import generate_key, public_text
+from fedparity.cli.plans.plan_letter import Letter
+from fedparity.documents.signing import public_text
 
 BLOCK = re.compile(r"```\n\s*(.*?)\n\s*```", re.DOTALL)
-KEY = public_text(generate_key())
+KEY = public_text(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +58,8 @@ def test_a_folder_to_send_is_written(folder):
     assert letter.endswith("Audit Office\n")
     use = (folder / "out" / "data-use.md").read_text("utf-8")
     assert "from 2026-10-01 to 2026-12-31" in use
+    for text in (letter, (folder / "out" / "silos" / "north.md").read_text("utf-8")):
+        assert "Use the records of 2026-10-01 to 2026-12-31 only" in text
     assert "A, B" in use
     assert len(use.splitlines()) <= 50  # a page
 
@@ -83,6 +86,24 @@ def test_the_commands_of_a_silo_make_its_message(folder):
             assert done.exit_code == 0, (words, done.stderr)
 
     fp.audit(plan(), [fp.SiloSketch.read("north.sketch.json")])
+
+
+@pytest.mark.parametrize(
+    ("changes", "extras"),
+    [
+        ({}, ""),
+        ({"keys": {"north": KEY}}, "[sign]"),
+        ({"privacy": {"mode": "dp", "epsilon": 1}}, "[dp]"),
+        (
+            {"privacy": {"mode": "secure+dp", "epsilon": 1}, "keys": {"north": KEY}},
+            "[dp,secure,sign]",
+        ),
+    ],
+)
+def test_what_an_answer_needs_is_installed(changes, extras):
+    first, *_ = commands(Letter(plan(**changes)).files()["silos/north.md"])
+
+    assert first == ["pip", "install", f"fedparity{extras}"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.unit.cli.samples import run
 
 import fedparity as fp
-from fedparity.cli.plan_questions import _QUESTIONS, NewPlanOptions, _ends
-from fedparity.cli.plan_text import on_the_scale, review_picture
+from fedparity.cli.plans.plan_options import NewPlanOptions
+from fedparity.cli.plans.plan_questions import _QUESTIONS, _ends
+from fedparity.cli.plans.plan_text import on_the_scale, review_picture
 
 DEFAULTS = {"title": "Risk score audit", "groups": ("A", "B"), "score_range": (0, 1)}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fedparity.documents.files import file_name, read_passphrase
+from fedparity.documents.files import file_name, read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_file import read_plan_text
 from fedparity.documents.policy_file import find_policy
@@ -226,9 +226,7 @@ class SiloSettings:
         if self.key is None:
             return None
         file = self.passphrase
-        return read_key(
-            self.key, passphrase=None if file is None else lambda: read_passphrase(file)
-        )
+        return read_key(self.key, passphrase=None if file is None else lambda: read_secret(file))
 
     def kept(self, plan: Plan, ending: str) -> Path:
         """Return the file in which what left under a plan is kept, in a folder that is there."""

@@ -198,7 +198,7 @@ def unprotected(plan: Plan) -> str:
     if plan.keys:
         return words
     return (
-        f"{words} The plan has no [keys]: whoever carries the messages could put keys in between and "
+        f"{words} The plan has no [keys]: those who carry the messages could put keys in between and "
         f"see this silo's {own}, without any other silo."
     )
 

@@ -19,9 +19,10 @@ from fedparity.cli.options import (
     with_options,
 )
 from fedparity.cli.output import note, print_json, quoted
-from fedparity.cli.plan_letter import Letter
-from fedparity.cli.plan_questions import Draft, NewPlanOptions, ask
-from fedparity.cli.plan_text import plan_text
+from fedparity.cli.plans.plan_letter import Letter
+from fedparity.cli.plans.plan_options import NewPlanOptions
+from fedparity.cli.plans.plan_questions import Draft, ask
+from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.plan import Plan, plan_warnings
 from fedparity.documents.plan_file import Mistake, check_plan, read_plan_text
@@ -171,7 +172,7 @@ def check(context: click.Context, file: str, *, as_json: bool) -> None:
 @click.argument("file", type=click.Path())
 @json_option("Print the complete plan as JSON.")
 def show(file: str, *, as_json: bool) -> None:
-    """Say in plain words what each silo will send and what the auditor will compute.
+    """Say in plain words what silos will send and the auditor will compute.
 
     With --json: the complete plan, every default stated, and its digest.
 
@@ -215,10 +216,10 @@ class LetterOptions:
 @click.argument("file", type=click.Path())
 @with_options(LetterOptions)
 def letter(file: str, options: LetterOptions) -> None:
-    """Write what travels to the silos with the plan FILE: ready to send, in one folder.
+    """Write a folder to send to the silos with the plan FILE.
 
-    A letter, a one-page summary of the use of data for whoever must agree to it, the commands of
-    each silo to copy, and the plan itself. Nothing in them is read from data.
+    A letter, a one-page summary of the use of data for those who must agree to it, the commands
+    of each silo to copy, and the plan itself. Nothing in them is read from data.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedparity.cli.output import quoted
-from fedparity.cli.plan_text import ended, review_words
+from fedparity.cli.plans.plan_text import ended, review_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import FileNames, file_name
 from fedparity.documents.plan import Plan
@@ -72,6 +72,7 @@ class Letter:
                         "plan.toml` prints it, and what the plan means. Please compare it by another "
                         "channel, such as the telephone."
                     ),
+                    *self._period_words(),
                     self._deadline_words(),
                 ]
             ),
@@ -160,13 +161,14 @@ class Letter:
             f"Write the name of your file for {_TABLE}, and the names of its columns for SCORE and GROUP."
             + other
             + " `fedparity sketch --help` says which files and databases can be read.",
+            *self._period_words(),
             *blocks,
             f"Plan: `{self.plan.digest}`. {self._deadline_words()} {self._contact_words()}",
         )
 
     def _steps(self, silo: str) -> Iterator[tuple[str, str]]:
         columns = ["--silo", silo, *self._columns()]
-        yield "Install the program, once.", "pip install fedparity"
+        yield "Install the program, once.", self._installation()
         yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
         yield (
             "See whether the plan fits your table. Nothing leaves.",
@@ -193,7 +195,7 @@ class Letter:
         def step(name: str, *words: str) -> str:
             return quoted("fedparity", "secure", name, "plan.toml", *words, *own, *signed)
 
-        yield "Install the program, once.", "pip install 'fedparity[secure]'"
+        yield "Install the program, once.", self._installation()
         yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
         yield f"Make keys for this round; {put}.", step("keys")
         yield (
@@ -213,11 +215,33 @@ class Letter:
             yield "When the auditor's request is there, sign it.", step("consent", "inbox")
         yield "Help to open the one sum.", step("unmask", "inbox")
 
+    def _installation(self) -> str:
+        """The command that installs what an answer to the plan needs."""
+        terms = self.plan.privacy
+        needs = {
+            "dp": terms is not None and terms.noisy,
+            "secure": terms is not None and terms.secure,
+            "sign": bool(self.plan.keys),
+        }
+        extras = ",".join(name for name, needed in needs.items() if needed)
+        return quoted("pip", "install", f"fedparity[{extras}]" if extras else "fedparity")
+
     def _columns(self) -> list[str]:
         first = self.plan.groups[0]
         width = len(first) if isinstance(first, tuple) else 1
         names = ["GROUP"] if width == 1 else [f"GROUP{place}" for place in range(1, width + 1)]
         return ["--score", "SCORE", *(word for name in names for word in ("--group", name))]
+
+    def _period_words(self) -> list[str]:
+        if self.plan.period is None:
+            return []
+        first, last = self.plan.period
+        return [
+            (
+                f"Use the records of {first} to {last} only: select them when you make the table, or with "
+                "`--where`; `--in-period` confirms it."
+            )
+        ]
 
     def _deadline_words(self) -> str:
         if self.deadline is None:
