@@ -114,4 +114,4 @@ def test_a_silo_imports_what_its_table_needs(demo):
     own = {name for name in modules if name.startswith("fedparity")}
     adapters = ("tables.sql", "tables.spark", "tables.frames", "tables.ranking", "modes.secure")
     assert not {name for name in own if name.startswith(tuple(f"fedparity.{a}" for a in adapters))}
-    assert len(own) <= 86
+    assert len(own) <= 88

@@ -9,6 +9,7 @@ from typing import TypeVar
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import Bounded, InDeviations, SiloResult, ThresholdResult
+from fedparity.documents.table_parts import TableResult
 from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
@@ -109,6 +110,7 @@ def _detailed(result: AuditResult, width: int) -> list[list[str]]:
         wrapped(about, width, first="  "),
         _groups(result, width),
         *(_rates(each, result, width) for each in all_rates(result)),
+        *(_table(each, width) for each in result.tables if each.by),
         _pairs(result, width),
         _sources(result, width),
         ["Silos", *_silos(result, width, None)],
@@ -210,6 +212,36 @@ def _groups(result: AuditResult, width: int) -> list[str]:
         for each in result.groups[:_SHOWN]
     ]
     return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
+
+
+def _table(table: TableResult, width: int) -> list[str]:
+    """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
+    labels = [group_words(each.group) for each in table.groups]
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
+    ratios = {}
+    columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
+    if table.thresholds:
+        ratios = {each.group: each.ratio.value for each in table.thresholds[0].groups}
+        columns += f"{right('rate', 9)}{right('to best', 9)}"
+    lines = [f"{left('By ' + ', '.join(table.by), names + 2)}{columns}"]
+    for label, each in zip(labels, table.groups, strict=True):
+        numbers = f"{right(amount(each.n), 10)}{right(percent(each.share), 9)}"
+        numbers += right("-" if each.mean is None else number(each.mean), 9)
+        if table.thresholds:
+            rate = each.rates[0] if each.rates else None
+            numbers += right("-" if rate is None else _percent(rate.value), 9)
+            numbers += right(_ratio(ratios.get(each.group)), 9)
+        lines.append(cut(f"  {left(label, names)}{numbers}", width))
+        if each.known:
+            lines += wrapped(f"{each.status}: {each.known}", width, first="    ")
+    words = table.note
+    if table.magnitudes is not None:
+        worst = table.magnitudes.worst_pair
+        words = (
+            f"{group_words(worst.groups[0])} and {group_words(worst.groups[1])} are furthest apart, "
+            f"by {number(worst.corrected)} points ({_between(number, worst.interval)})"
+        )
+    return [*lines, *wrapped(f"{words[:1].upper()}{words[1:]}.", width, first="  ")]
 
 
 def _rates(report: Rates, result: AuditResult, width: int) -> list[str]:

@@ -5,7 +5,7 @@ Its text shows the operator of the silo, in 80 columns, all that leaves and what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -23,11 +23,11 @@ from fedparity.cli.options import (
 )
 from fedparity.cli.output import Progress, note, print_json, progress_bar
 from fedparity.cli.row_text import reading_words, row_lines
+from fedparity.cli.settings_file import SavedSettingsOptions
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import HistogramCell, SketchedCell
-from fedparity.documents.message_checks import check_message
+from fedparity.documents.message_cells import HistogramCell, SketchedCell, table_keys
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
@@ -64,6 +64,7 @@ class SketchOptions:
     as_json: bool = option("--json", "Print JSON; with --dry-run, the exact file.")
     signing: SigningOptions = nested(SigningOptions)
     release: ReleaseOptions = nested(ReleaseOptions)
+    saved: SavedSettingsOptions = nested(SavedSettingsOptions)
     force: bool = option("--force", "Replace an existing output file.")
     verbose: bool = option("--verbose", "Print how the message was computed.")
 
@@ -72,15 +73,16 @@ class SketchOptions:
 @click.argument("plan", type=click.Path())
 @click.argument("data", type=click.Path(), required=False)
 @with_options(SketchOptions)
-def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
+@click.pass_context
+def sketch(context: click.Context, plan: str, data: str | None, options: SketchOptions) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
 
-    DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
-    a database, such as postgresql://user@host/name, or of Spark, such as spark://host:7077, with
-    --table or --query. Start with
-    --dry-run: it shows all that would leave and writes nothing. This silo's policy decides
-    whether the plan is obeyed (fedparity policy show); the ledger, a local file, refuses a
-    second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
+    DATA is a CSV, TSV, Excel, Parquet or Arrow file, a folder or a pattern of them, - for text on
+    the standard input, or the address of a database, such as postgresql://user@host/name, or of
+    Spark, such as spark://host:7077, with --table or --query. Start with --dry-run: it shows all
+    that would leave and writes nothing. --save-settings keeps the options for the next time.
+    This silo's policy decides whether the plan is obeyed (fedparity policy show); the ledger, a
+    local file, refuses a second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
     fedparity/ledger.jsonl in the folder for state of this user. The same command again writes
     the same message, or finishes one that was interrupted.
     Exit code 4 if a rule refuses the release.
@@ -91,17 +93,22 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
         --group sex --dry-run
       fedparity sketch plan.toml 'visits/*.parquet' --silo aurora --score risk \\
         --group sex --where "year = 2026" --map F=female --sign aurora.key
+      fedparity sketch plan.toml export.csv --delimiter ';' --decimal , \\
+        --silo aurora --score risk --group sex --save-settings silo.toml
+      fedparity sketch next-quarter.toml --settings silo.toml
       fedparity sketch plan.toml --url-file clinic.url --table clinic.visits \\
         --silo aurora --score risk --group sex
     """
     source, agreed, silo = options.table.source(data), Plan.read(plan), options.silo
     output = options.output or f"{file_name(silo)}.sketch.json"
+    options.saved.check(force=options.force)
     if not (options.dry_run or options.force):
         refuse_existing(output)
     mode_of(agreed).check(silo, weighted=options.table.weight is not None)
     permit = options.release.permit(agreed, silo, source, options.table.reading())
     if options.dry_run:
         _dry_run(source, agreed, permit, options)
+        options.saved.save(context, force=options.force)
         return
     key = options.signing.key()
     if agreed.keys and key is None:
@@ -119,11 +126,14 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
         release = release.signed(key)
     if options.verbose:
         click.echo(_execution_text(release), err=True)
+    from fedparity.documents.message_checks import check_message  # noqa: PLC0415 -- not in a dry run
+
     check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
     permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
     note(_written_text(release, output, permit))
+    options.saved.save(context, force=options.force)
 
 
 def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:
@@ -200,8 +210,9 @@ def dry_run_text(
     lines = [
         *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
         "",
-        *_table(sketch, width),
-        *_numbers_text(sketch, plan, width),
+        *_table(sketch.cells, width),
+        *_numbers_text(sketch.cells, plan, width),
+        *_further_tables(sketch, plan, width),
         "",
         *wrapped(_size_words(sketch), width),
         f"digest  {sketch.digest}",
@@ -262,12 +273,28 @@ def _release_summary(sketch: SiloSketch, output: str, permit: Permit) -> dict[st
     }
 
 
-def _table(sketch: SiloSketch, width: int) -> list[str]:
-    labels = [group_words(cell.group) for cell in sketch.cells]
+def _further_tables(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+    """The tables by axis and by outcome, with all numbers of those that have any."""
+    lines: list[str] = []
+    for (table, outcome), sent in zip(table_keys(plan), sketch.tables, strict=True):
+        who = "everybody" if outcome is None else f"outcome {outcome}"
+        what = f"by {', '.join(table.by)}, who is in no cell above" if table.by else "by group"
+        heading = f"{what[0].upper()}{what[1:]}: {who}"
+        if all(cell.count == 0 for cell in sent.cells):
+            lines += ["", cut(f"{heading}: nobody", width)]
+            continue
+        own = plan.table_plan(table, by_outcome=outcome is not None)
+        lines += ["", cut(heading, width), *_table(sent.cells, width)]
+        lines += _numbers_text(sent.cells, own, width)
+    return lines
+
+
+def _table(cells: Sequence[SketchedCell | HistogramCell], width: int) -> list[str]:
+    labels = [group_words(cell.group) for cell in cells]
     names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
     heading = left("group", names) + "".join(right(name, wide) for name, wide in _COLUMNS)
     lines = [cut(f"{heading}  status", width)]
-    for label, cell in zip(labels, sketch.cells, strict=True):
+    for label, cell in zip(labels, cells, strict=True):
         columns = "".join(
             right(text, wide) for text, (_, wide) in zip(_numbers(cell), _COLUMNS, strict=True)
         )
@@ -343,7 +370,8 @@ def numbers_words(sketch: SiloSketch) -> str:
     >>> numbers_words(SiloSketch(plan=plan, silo="a", kind="mean", cells=cells, software="x 1"))
     '5 numbers: 1 count, 2 values, 1 mean square and 1 threshold count'
     """
-    cells = [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]
+    tables = [sketch.cells, *(table.cells for table in sketch.tables)]
+    cells = [cell for each in tables for cell in each if isinstance(cell, SketchedCell)]
     kinds = {
         "count": sum(cell.count is not None for cell in cells),
         "effective number": sum(cell.effective is not None for cell in cells),
@@ -358,10 +386,12 @@ def numbers_words(sketch: SiloSketch) -> str:
     return f"{counted(sum(kinds.values()), 'number')}: {listed}"
 
 
-def _numbers_text(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+def _numbers_text(
+    cells: Sequence[SketchedCell | HistogramCell], plan: Plan, width: int
+) -> list[str]:
     """The numbers themselves, of every group that sends some."""
     lines: list[str] = []
-    for cell in sketch.cells:
+    for cell in cells:
         if isinstance(cell, SketchedCell) and cell.values is not None:
             lines += ["", *wrapped(f"{group_words(cell.group)}: {_records(cell)}", width)]
             for sentence in _sentences(cell, plan):

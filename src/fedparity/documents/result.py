@@ -34,6 +34,7 @@ from fedparity.documents.result_parts import (
 )
 from fedparity.documents.result_reading import check_result, read_part, relabeled
 from fedparity.documents.signing import check_result_signature, keyed_signature
+from fedparity.documents.table_parts import TableResult
 from fedparity.errors import OptionError, ResultError
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
@@ -92,6 +93,8 @@ class AuditResult(Document, Part, Tabular):
     seed: int
     curves: Curves
     """The laws of the groups and their center: what plots draw."""
+    tables: Parts[TableResult]
+    """By the groups and by each axis, where the plan has axes, unknown labels or an outcome."""
     federation: Federation | None = field(default=None, compare=False)
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """At most so many further records of each group: withheld cells, silos that sent nothing."""
@@ -213,19 +216,43 @@ class AuditResult(Document, Part, Tabular):
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        at = {each.score: each for each in self.thresholds}
-        above = {each.level: each for each in self.tails}
-        for score in thresholds:
-            found, everyone = (self.at_threshold(score, of=of) for of in get_args(Whom))
-            at[found.score] = ThresholdResult(**vars(found), all=everyone.answer)
-        for level in tails:
-            share, of_all = (self.at_quantile(level, of=of) for of in get_args(Whom))
-            above[share.level] = TailResult(**vars(share), all=of_all.answer)
+        scores, levels = tuple(thresholds), tuple(tails)
+        rated = self._rated(self.sketches(), self.unseen, scores, levels)
+        tables = Parts(
+            table
+            if table.federation is None
+            else table.with_rates(*self._rated(table.federation, table.unseen, scores, levels))
+            for table in self.tables
+        )
+        at = {each.score: each for each in (*self.thresholds, *rated[0])}
+        above = {each.level: each for each in (*self.tails, *rated[1])}
         return replace(
             self,
             thresholds=Parts(at[score] for score in sorted(at)),
             tails=Parts(above[level] for level in sorted(above)),
+            tables=tables,
             signature=None,  # of another document
+        )
+
+    def _rated(
+        self,
+        federation: Federation,
+        unseen: Mapping[Group, float] | None,
+        thresholds: Iterable[float],
+        tails: Iterable[float],
+    ) -> tuple[tuple[ThresholdResult, ...], tuple[TailResult, ...]]:
+        """The rates of a federation at thresholds, and above quantiles of its records."""
+        from fedparity.thresholds.rate_results import tail_results, threshold_results  # noqa: PLC0415
+
+        known: dict[str, Any] = {
+            "confidence": self.confidence,
+            "score_range": self.plan.score_range,
+            "unseen": unseen,
+        }
+        favorable = self.plan.favorable
+        return (
+            threshold_results(federation, thresholds, favorable=favorable, **known),
+            tail_results(federation, tails, **known),
         )
 
     def ks_distance(self, first: Group, second: Group, *, of: Whom = "answered") -> Bracket:

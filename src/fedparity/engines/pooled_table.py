@@ -161,6 +161,12 @@ class PooledTable:
         place = _places(self.groups, found)
         return replace(self, groups=found, codes=place.astype(_smallest(len(found)))[self.codes])
 
+    def in_groups(self, groups: Sequence[Group]) -> PooledTable:
+        """Return the same records with these groups, which include all that have one, in this order."""
+        place = _places(self.groups, groups)
+        codes = place.astype(_smallest(len(groups)))[self.codes]
+        return replace(self, groups=tuple(groups), codes=codes)
+
     def in_canonical_order(self) -> PooledTable:
         """Return the same records in an order that does not depend on how they came.
 
@@ -251,9 +257,10 @@ def read_pooled(
         other=other,
     )
     reading = _Reading(records, silo)
-    for task in records.table.scan(reading.selection):
-        reading.add(task())
-    table = reading.finish()
+    with records.explained((-np.inf, np.inf)):
+        for task in records.table.scan(reading.selection):
+            reading.add(task())
+        table = reading.finish()
     if groups is None:
         if not mapping:  # which has texts for labels
             table = replace(table, groups=tuple(map(reading.typed, table.groups)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from fedparity.documents.message import SiloSketch
@@ -10,6 +11,7 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import OptionError, PrivacyError, TableError
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
+from fedparity.silo.label_columns import label_columns
 from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.sketches.selection.passes import KernelName, Progress
 from fedparity.tables.opening import open_records
@@ -25,6 +27,8 @@ def sketch(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -52,13 +56,17 @@ def sketch(
     Parameters
     ----------
     data : path, frame, dict of arrays, or iterator of these
-        A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, a frame of
-        pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
+        A file (CSV, TSV, Excel, Parquet, Arrow), a folder or pattern of files, a file that is written in another way
+        (:class:`fedparity.FileTable`), a dict of arrays, a frame of pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
         anything that exports an Arrow stream; or an iterator of any of these, which is read once.
     silo : str
         The name under which the silo answers.
     score, group : str
         Columns; several for ``group`` make intersections. If None, the columns named so.
+    axes : mapping of str to str
+        The column of each axis of the plan; the column of the axis's name where it is not listed.
+    outcome : str, optional
+        The column of the outcome, if the plan asks for one; ``outcome`` if absent.
     weight : str, optional
         Column of survey or exposure weights.
     where : str, optional
@@ -110,6 +118,8 @@ def sketch(
     reading: dict[str, Any] = {
         "score": score,
         "group": group,
+        "axes": axes,
+        "outcome": outcome,
         "weight": weight,
         "where": where,
         "mapping": mapping,
@@ -145,6 +155,8 @@ def prepare(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -162,15 +174,16 @@ def prepare(
     records = open_records(
         data,
         score=score,
-        group=group,
-        groups=plan.groups,
+        group=label_columns(plan, group=group, axes=axes, outcome=outcome),
+        groups=plan.record_labels,
         weight=weight,
         where=where,
         mapping=mapping,
         missing=missing,
         other=other,
     )
-    return mode.release(records, silo, options)
+    with _explained(plan, records):
+        return mode.release(records, silo, options)
 
 
 def preview(
@@ -187,8 +200,17 @@ def preview(
     """
     mode = mode_of(plan)
     mode.check(silo, weighted=reading.get("weight") is not None)
-    columns = {"score": None, "group": None, **reading}
-    return mode.preview(open_records(data, groups=plan.groups, **columns), silo, options)
+    columns = {"score": None, **reading}
+    named = {name: columns.pop(name, None) for name in ("group", "axes", "outcome")}
+    columns["group"] = label_columns(plan, **named)
+    records = open_records(data, groups=plan.record_labels, **columns)
+    with _explained(plan, records):
+        return mode.preview(records, silo, options)
+
+
+def _explained(plan: Plan, records: TableRecords) -> AbstractContextManager[None]:
+    """Name all faults of the rows in one error; in a privacy mode not even their number is said."""
+    return nullcontext() if mode_of(plan).protected else records.explained(plan.score_range)
 
 
 class Sketcher:
@@ -207,7 +229,7 @@ class Sketcher:
     plan : Plan
     silo : str
         The name under which the silo answers.
-    score, group, weight, where, mapping, missing, other
+    score, group, axes, outcome, weight, where, mapping, missing, other
     policy, ledger, dataset, allow_weaker, again_because, in_period
         As for :func:`fedparity.sketch`.
     resolution : int, default 4096
@@ -230,6 +252,8 @@ class Sketcher:
         silo: str,
         score: str | None = None,
         group: str | Sequence[str] | None = None,
+        axes: Mapping[str, str] | None = None,
+        outcome: str | None = None,
         weight: str | None = None,
         where: str | None = None,
         mapping: Mapping[str, str] | None = None,
@@ -247,8 +271,8 @@ class Sketcher:
         self._mode.check(silo, weighted=weight is not None)
         self._options: dict[str, Any] = {
             "score": score,
-            "group": group,
-            "groups": plan.groups,
+            "group": label_columns(plan, group=group, axes=axes, outcome=outcome),
+            "groups": plan.record_labels,
             "weight": weight,
             "where": where,
             "mapping": mapping,
