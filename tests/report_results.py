@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.document import Parts
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import Compared, Verdict, Verdicts, verdict
@@ -93,7 +94,7 @@ def summed_result(*, order: int = 2) -> AuditResult:
     result = plain_result(order=order)
     nothing = dict.fromkeys(each.group for each in result.groups)
     unknown = {"disparity": None, "heterogeneity": None, "wasserstein": None, "mean_gap": None}
-    silos = tuple(
+    silos = Parts(
         dataclasses.replace(
             silo,
             **unknown,
@@ -105,7 +106,7 @@ def summed_result(*, order: int = 2) -> AuditResult:
         )
         for silo in result.silos
     )
-    influence = tuple(dataclasses.replace(s, influence=None) for s in result.attribution.silos)
+    influence = Parts(dataclasses.replace(s, influence=None) for s in result.attribution.silos)
     intervals = dataclasses.replace(result.attribution.intervals, selection=None, within=None)
     parts = {"silos": influence, "intervals": intervals, "selection": None, "within": None}
     result = changed(result, "attribution", **parts)

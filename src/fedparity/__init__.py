@@ -35,6 +35,7 @@ __all__ = [
     "assess",
     "at_threshold",
     "audit",
+    "compare",
     "disparity",
     "heterogeneity",
     "plan_size",
@@ -60,6 +61,7 @@ _HOMES = {
     "assess": "uncertainty.assessment",
     "at_threshold": "thresholds.at_threshold",
     "audit": "engines.in_process",
+    "compare": "uncertainty.model_comparison",
     "disparity": "functionals.disparity",
     "heterogeneity": "functionals.heterogeneity",
     "plan_size": "planning.audit_size",
@@ -96,6 +98,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.tables.file_tables import FileTable
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
+    from fedparity.uncertainty.model_comparison import compare
 
 else:  # a type checker that saw __getattr__ would let every misspelled name pass
 

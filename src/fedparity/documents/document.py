@@ -106,7 +106,7 @@ class Tabular:
 
 
 class Part(OneLine):
-    """A part of a document; parts in a sequence have a ``label`` each."""
+    """A part of a document; ``found_by`` is its label in a sequence of parts."""
 
     def table_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the rows that stand for it in a table: one, of the numbers and texts it holds."""
@@ -179,7 +179,7 @@ class Parts(tuple[Item, ...], Tabular):  # noqa: SLOT001 -- it caches where its 
 
 
 def _label(part: Any) -> Any:  # noqa: ANN401 -- parts say it
-    return part.label
+    return part.found_by
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]]) -> Columns:

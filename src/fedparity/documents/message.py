@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from fedparity.documents.document import Document
+from fedparity.documents.document import Columns, Document, Tabular, columns_of, html_table
 from fedparity.documents.fields import (
     SIGNATURE_BYTES,
     FrozenMapping,
@@ -36,6 +37,7 @@ from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.labels import Group
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import Kind
+from fedparity.text import NOTHING, amount, number
 
 __all__ = [
     "SCHEMA",
@@ -104,7 +106,7 @@ _MOST_RECORDS = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class SiloSketch(Document):
+class SiloSketch(Document, Tabular):
     """All that one silo sends under one plan; valid once built.
 
     Valid on its own, that is: :func:`~fedparity.documents.message_checks.check_message` says
@@ -273,6 +275,22 @@ class SiloSketch(Document):
                 released |= {} if found is None else {(self.silo, cell.group): found}
         return released
 
+    def table_columns(self) -> Columns:
+        """Return a table of all that it says of records: a row for each value, in :meth:`to_frame`.
+
+        ``value`` is a score, or the noisy count of a bin; ``records`` is how many have it, where they
+        were counted. A cell that was withheld has one row without a value.
+        """
+        return columns_of(row for cell in self.cells for row in _value_rows(cell))
+
+    def _repr_html_(self) -> str:
+        heads = ("group", "records", "values sent", "lowest", "highest", "withheld")
+        size = f"{len(self.to_bytes()):,} bytes, {self.kind}, for plan {self.plan[:15]}…"
+        return (
+            f"<p><b>What leaves {escape(self.silo)}</b> ({escape(size)})</p>"
+            f"{html_table(heads, map(_summary, self.cells))}"
+        )
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SiloSketch):
             return NotImplemented
@@ -285,6 +303,25 @@ class SiloSketch(Document):
         withheld = sum(cell.withheld is not None for cell in self.cells)
         signed = "unsigned" if self.signature is None else "signed"
         return f"SiloSketch({self.silo!r}, {len(self.cells)} cells, {withheld} withheld, {signed})"
+
+
+def _value_rows(cell: SketchedCell | HistogramCell) -> Iterator[dict[str, Any]]:
+    base = {"group": cell.group, "count": cell.count, "withheld": cell.withheld}
+    if cell.values is None:
+        yield base | {"position": None, "value": None, "records": None}
+        return
+    records: Sequence[int | float | None] = getattr(cell, "counts", None) or [None] * cell.levels
+    for place, (value, here) in enumerate(zip(cell.values.tolist(), records, strict=True)):
+        yield base | {"position": place + 1, "value": value, "records": here}
+
+
+def _summary(cell: SketchedCell | HistogramCell) -> list[str]:
+    name = " & ".join(map(str, cell.group)) if isinstance(cell.group, tuple) else str(cell.group)
+    if cell.values is None:
+        return [name, NOTHING, "0", NOTHING, NOTHING, str(cell.withheld)]
+    records = NOTHING if cell.count is None else amount(cell.count)
+    ends = (number(float(end)) for end in (cell.values.min(), cell.values.max()))
+    return [name, records, f"{cell.levels:,}", *ends, NOTHING]
 
 
 def _check_texts(sketch: SiloSketch) -> None:

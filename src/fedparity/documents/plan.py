@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
-from fedparity.documents.document import Document
+from fedparity.documents.document import Columns, Document, Tabular
 from fedparity.documents.fields import FrozenMapping, Label, json_label, typed_label
 from fedparity.documents.files import Path
+from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.plan_fields import SCHEMA, Favorable, ReviewUnit
 from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
 from fedparity.documents.plan_rules import default_sketch, settle
@@ -31,7 +32,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Plan(Document):
+class Plan(Document, Tabular):
     r"""What is asked of every silo; valid once built.
 
     Build it, or read it from TOML with :meth:`read`. A plan holds nothing secret and nothing
@@ -205,6 +206,11 @@ class Plan(Document):
             "signature": None if self.signature is None else dict(self.signature),
         }
 
+    def table_columns(self) -> Columns:
+        """Return each setting and its value as text, as TOML writes it, in :meth:`to_frame`."""
+        settings = dict(_flat(self.to_dict()))
+        return {"setting": list(settings), "value": list(settings.values())}
+
     @property
     def _tables_asked(self) -> dict[str, Any]:
         """What it says of tables by axis and outcome; nothing in a plan of one table."""
@@ -335,6 +341,15 @@ class Plan(Document):
             f"Plan({self.title!r}, {len(self.groups)} groups, {self.levels} levels, "
             f"{self.digest[:15]}…)"
         )
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Every setting with its value; those of an inner table have the names of both."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{before}{name}.")
+        elif value not in (None, [], {}):
+            yield f"{before}{name}", canonical_bytes(value).decode().strip('"')
 
 
 def plan_warnings(plan: Plan) -> tuple[str, ...]:

@@ -311,7 +311,7 @@ class AuditResult(Document, Part, Tabular):
         self,
         path: Path,
         *,
-        force: bool = False,
+        overwrite: bool = False,
         author: str | None = None,
         date: str | None = None,
     ) -> str:
@@ -322,7 +322,7 @@ class AuditResult(Document, Part, Tabular):
         path : str or path
             Ends in ``.html`` (one page, all figures), ``.md`` (Markdown), ``.pdf`` or ``.xlsx`` (all
             tables).
-        force : bool
+        overwrite : bool
             Replace a file of this name.
         author : str, optional
             Of the report; the result does not know it.
@@ -332,14 +332,41 @@ class AuditResult(Document, Part, Tabular):
         Raises
         ------
         OutputError
-            If the ending is another, the file exists and ``force`` is not set, or it cannot be
+            If the ending is another, the file exists and ``overwrite`` is not set, or it cannot be
             written.
         MissingExtraError
             If the format needs a package that is not installed.
         """
         from fedparity.report.formats import save_report  # noqa: PLC0415
 
-        return save_report(self, path, force=force, author=author, date=date)
+        return save_report(self, path, overwrite=overwrite, author=author, date=date)
+
+    def to_metrics(self) -> dict[str, float]:
+        """Return the main numbers by flat names, as trackers of experiments take them.
+
+        Names hold letters, digits, ``_``, ``-``, ``.`` and ``/`` only; the slashes group them in
+        MLflow and W&B. A number that is not known, or not finite, is left out.
+
+        Examples
+        --------
+        >>> import fedparity as fp
+        >>> table = {"z": [0.1, 0.2, 0.6, 0.9], "g": ["a", "a", "b", "b"]}
+        >>> metrics = fp.simulate(table, score="z", group="g", score_range=(0, 1)).to_metrics()
+        >>> metrics["groups/a/mean"], metrics["worst_pair/share_of_range"] > 0
+        (0.15, True)
+        """
+        from fedparity.report.metrics import metrics  # noqa: PLC0415
+
+        return metrics(self)
+
+    def to_latex(self) -> str:
+        r"""Return the tables of groups, rates, measures, pairs and silos for LaTeX.
+
+        They use ``\toprule`` and the like: load the package ``booktabs``.
+        """
+        from fedparity.report.latex import latex_tables  # noqa: PLC0415
+
+        return latex_tables(self)
 
     def _repr_html_(self) -> str:
         from fedparity.report.notebook import notebook_html  # noqa: PLC0415

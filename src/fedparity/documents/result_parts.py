@@ -117,7 +117,7 @@ class GroupResult(Part):
     mean: float
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 
@@ -135,7 +135,7 @@ class SetAside(Part):
     """The same in words."""
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 
@@ -244,7 +244,7 @@ class Burden(Bounded):
     group: Group
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 
@@ -304,7 +304,7 @@ class GroupRate(Part):
     """Where the interval of ``ratio`` lies."""
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 
@@ -342,7 +342,7 @@ class ThresholdReport(_RateReport):
     favorable: Favorable
 
     @property
-    def label(self) -> float:
+    def found_by(self) -> float:
         """What finds it among others."""
         return self.score
 
@@ -363,7 +363,7 @@ class TailReport(_RateReport):
     """The quantile of the records."""
 
     @property
-    def label(self) -> float:
+    def found_by(self) -> float:
         """What finds it among others."""
         return self.level
 
@@ -416,7 +416,7 @@ class PairResult(Part):
     """Mean of the first minus mean of the second."""
 
     @property
-    def label(self) -> tuple[Group, Group]:
+    def found_by(self) -> tuple[Group, Group]:
         """What finds it among others."""
         return self.groups
 
@@ -444,7 +444,7 @@ class SiloInfluenceResult(Part):
     """The disparity of all minus that without the silo; ``None`` if nothing is left to compare."""
 
     @property
-    def label(self) -> str:
+    def found_by(self) -> str:
         """What finds it among others."""
         return self.silo
 
@@ -507,7 +507,7 @@ class SiloResult(Part):
     """At :data:`SILO_LEVELS` by group; ``None`` where no values were released."""
 
     @property
-    def label(self) -> str:
+    def found_by(self) -> str:
         """What finds it among others."""
         return self.silo
 
@@ -520,7 +520,7 @@ class GroupCurve(Part):
     quantiles: tuple[float, ...]
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 

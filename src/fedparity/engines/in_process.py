@@ -18,14 +18,14 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import MOST_POINTS, Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
-from fedparity.engines.pooled_table import PooledTable, read_pooled
+from fedparity.engines.pooled_table import ONE_SILO, PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.arrays import FloatArray, check_magnitude
+from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group, canonical_order
-from fedparity.laws.progress import LabeledProgress
+from fedparity.laws.progress import LabeledProgress, callback, shows_progress
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, StepName, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
@@ -40,6 +40,7 @@ __all__ = [
     "Settings",
     "audit",
     "audit_pooled",
+    "audit_scores",
     "simulate",
 ]
 
@@ -213,6 +214,7 @@ class LabelColumns(NamedTuple):
         return stated
 
 
+@shows_progress
 def audit(
     data: object,
     sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]] | None = None,
@@ -242,7 +244,7 @@ def audit(
     confidence: float = 0.95,
     seed: int = 0,
     redraws: int | None = None,
-    progress: LabeledProgress | None = None,
+    progress: LabeledProgress | bool | None = None,
 ) -> AuditResult:
     """Measure the disparity of all silos together, from what you have of them.
 
@@ -290,8 +292,8 @@ def audit(
         Random seed of the bootstrap; equal seeds give equal results.
     redraws : int, optional
         Number of bootstrap samples; see :func:`fedparity.assess`.
-    progress : callable, optional
-        Called with the steps done, their total, and what is being done.
+    progress : bool or callable, optional
+        True draws a bar. A callback is called with the steps done, their total, and what is being done.
 
     Raises
     ------
@@ -337,7 +339,9 @@ def audit(
         score_range=score_range,
         score_step=score_step,
     )
-    options = AuditOptions(confidence=confidence, seed=seed, redraws=redraws, progress=progress)
+    options = AuditOptions(
+        confidence=confidence, seed=seed, redraws=redraws, progress=callback(progress)
+    )
     if isinstance(data, Plan) or plan is not None:
         settings.refuse_beside_plan()
     if isinstance(data, Plan | Federation):
@@ -382,6 +386,31 @@ def audit(
 
 
 simulate = audit
+
+
+def audit_scores(
+    scores: object,
+    *,
+    sensitive_features: object,
+    silos: object = None,
+    sample_weight: object = None,
+    **options: Any,  # noqa: ANN401 -- those of audit
+) -> AuditResult:
+    """Audit scores that come as arrays, as metrics take them; ``options`` are those of :func:`audit`.
+
+    Examples
+    --------
+    >>> audit_scores([0.1, 0.2, 0.6, 0.9], sensitive_features=list("aabb"), redraws=100).groups
+    Parts(2 × GroupResult: 'a', 'b')
+    """
+    values = as_scores(scores)
+    cells = Federation.from_scores(
+        scores,
+        groups=sensitive_features,
+        silos=[ONE_SILO] * values.size if silos is None else silos,
+        weights=sample_weight,
+    )
+    return audit(cells, **{"score_range": _range_of(values), **options})
 
 
 def _refuse_columns(given: str, columns: Sequence[str]) -> None:

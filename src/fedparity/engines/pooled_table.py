@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = [
+    "ONE_SILO",
     "PooledTable",
     "filtered",
     "read_pooled",
@@ -211,7 +212,8 @@ def _smallest(labels: int) -> npt.DTypeLike:
     return np.min_scalar_type(max(labels - 1, 0))
 
 
-_ONE_SILO = "all"
+ONE_SILO = "all"
+"""The name of the silo of all records, where no column names silos."""
 
 
 def read_pooled(
@@ -282,7 +284,7 @@ class _Reading:
             self.selection = replace(self.selection, labels=labels)
         # The filter is applied here, for the same reason.
         self.records = TableRecords(records.table, replace(roles, where=None), records.scheme)
-        self.silos = Discovery([silo or _ONE_SILO])
+        self.silos = Discovery([silo or ONE_SILO])
         self.faults, self.silo_faults = Faults(), Faults()
         self.batches: list[Batch] = []
         self.silo_codes: list[Codes] = []
@@ -328,7 +330,7 @@ class _Reading:
 
     def _silos(self, block: Block) -> Codes:
         if self.silo is None:
-            self.silos.admit((_ONE_SILO,), block.length, self.silo_faults)
+            self.silos.admit((ONE_SILO,), block.length, self.silo_faults)
             return np.zeros(block.length, dtype=np.uint32)
         labels = block.columns[self.silo].labels(self.silo)
         codes, _ = encode(self.silos, [labels], None, self.silo_faults)
@@ -337,7 +339,7 @@ class _Reading:
     def _count_filtered(self, block: Block) -> None:
         """Count rows that the filter dropped, by silo."""
         if self.silo is None:
-            self.filtered[_ONE_SILO] += block.length
+            self.filtered[ONE_SILO] += block.length
             return
         labels = block.columns[self.silo].labels(self.silo)
         counts = np.bincount(labels.codes, minlength=len(labels.distinct)).tolist()

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.progress import Progress
+from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
     Scenario,
@@ -37,7 +38,7 @@ wanted one would leave the number of records to chance."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SizePlan:
+class SizePlan(Tabular):
     """The size of audit that reaches a wanted error, simulated and by bounds."""
 
     error: float
@@ -67,6 +68,10 @@ class SizePlan:
         """All simulated sizes."""
         return self.by_levels + self.by_records
 
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.table)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
@@ -87,6 +92,7 @@ class SizePlan:
         )
 
 
+@shows_progress
 def plan_size(
     *,
     error: float,
@@ -103,7 +109,7 @@ def plan_size(
     estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> SizePlan:
     r"""Return the levels and the records per cell for a wanted error of :math:`G_2`.
 
@@ -141,8 +147,8 @@ def plan_size(
         Simulated audits of each size.
     seed : int
         The same seed gives the same plan.
-    progress : callable, optional
-        Called with the steps done and their total.
+    progress : bool or callable, optional
+        True draws a bar. A callback is called with the steps done and their total.
 
     Raises
     ------
@@ -179,7 +185,7 @@ def plan_size(
         disparity=expected,
         error=error * expected if relative else float(error),
         fixed=fixed,
-    ).plan(Steps(progress, total=1 + len(RECORDS)))
+    ).plan(Steps(callback(progress), total=1 + len(RECORDS)))
 
 
 @dataclass(frozen=True, kw_only=True)

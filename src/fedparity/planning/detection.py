@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator
-from fedparity.laws.progress import Progress
+from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,
@@ -116,7 +117,7 @@ class DetectableRow(OneLine):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DetectableDisparity:
+class DetectableDisparity(Tabular):
     """What an audit of a given size can detect."""
 
     records: int
@@ -155,6 +156,10 @@ class DetectableDisparity:
         """All simulated sizes."""
         return self.by_records
 
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.table)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return {
@@ -175,6 +180,7 @@ class DetectableDisparity:
         )
 
 
+@shows_progress
 def detectable_disparity(
     *,
     records: int,
@@ -190,7 +196,7 @@ def detectable_disparity(
     estimator: Estimator = DEFAULT_ESTIMATOR,
     replicates: int = 400,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> DetectableDisparity:
     r"""Return the smallest disparity that an audit of a given size detects.
 
@@ -242,7 +248,7 @@ def detectable_disparity(
     check_power(power)
     check_at_least(2, records, "records")
     audits = _audits_around(scenario, int(records), check_levels(levels))
-    steps = Steps(progress, total=len(audits))
+    steps = Steps(callback(progress), total=len(audits))
     return DetectableDisparity(
         records=int(records),
         power=power,

@@ -9,10 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from fedparity.documents.document import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
-from fedparity.laws.progress import Progress
+from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (
     ScoreLaw,
@@ -154,7 +155,7 @@ class PrivacyRow(OneLine):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivacyPlan(OneLine):
+class PrivacyPlan(OneLine, Tabular):
     """The price of noise in accuracy, for planned settings."""
 
     epsilon: float
@@ -182,11 +183,16 @@ class PrivacyPlan(OneLine):
         """The row of the planned epsilon."""
         return next(row for row in self.by_epsilon if row.epsilon == self.epsilon)
 
+    def table_columns(self) -> Columns:
+        """Return the columns of a table of all settings that were simulated, in :meth:`to_frame`."""
+        return columns_of(asdict(row) for row in self.by_epsilon)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON holds it."""
         return {**asdict(self), "answer": asdict(self.answer)}
 
 
+@shows_progress
 def plan_privacy(
     *,
     epsilon: float,
@@ -202,7 +208,7 @@ def plan_privacy(
     confidence: float = 0.95,
     replicates: int = 400,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> PrivacyPlan:
     r"""Return the error that noise adds to :math:`G_2`, at this epsilon and others around it.
 
@@ -247,6 +253,7 @@ def plan_privacy(
     laws = chosen.laws(groups, strength)
     doses = _doses(silos, mode, honest)
     rows: list[PrivacyRow] = []
+    report = callback(progress)
     epsilons = [epsilon * multiple for multiple in _MULTIPLES]
     audit = PrivateAudit(
         laws=laws, score_range=(chosen.low, chosen.high), records=records, silos=silos
@@ -260,8 +267,8 @@ def plan_privacy(
             seed=seed,
         )
         rows.append(_row(each, found, confidence))
-        if progress is not None:
-            progress(number + 1, len(epsilons))
+        if report is not None:
+            report(number + 1, len(epsilons))
     return PrivacyPlan(
         epsilon=epsilon,
         records=records,

@@ -1,7 +1,8 @@
 """Figures of an audit's result, after scikit-learn's convention for displays.
 
 Each class draws one figure with ``from_audit(result, ax=None)``, returns an object with ``ax_`` and
-``figure_``, and computes nothing: it puts numbers of the result in their places. They need
+``figure_``, and computes nothing: it puts numbers of the result in their places. ``from_scores`` audits
+scores first, and :class:`MessageDisplay` draws a message. They need
 ``pip install 'fedparity[report]'``; a result that was read from JSON can be drawn like any other.
 """
 
@@ -14,6 +15,7 @@ from fedparity.plots.outcome_figures import (
     ROCDisplay,
 )
 from fedparity.plots.part_bars import AttributionDisplay, DecompositionDisplay
+from fedparity.plots.sent_values import MessageDisplay
 from fedparity.plots.silo_cells import CellCountDisplay, SiloSketchDisplay
 from fedparity.plots.silo_forest import InfluenceDisplay, LocalForestDisplay
 from fedparity.plots.style import Display
@@ -33,6 +35,7 @@ __all__ = [
     "GroupQuantileDisplay",
     "InfluenceDisplay",
     "LocalForestDisplay",
+    "MessageDisplay",
     "OutcomeDisplay",
     "ROCDisplay",
     "RateDisplay",

@@ -36,6 +36,7 @@ __all__ = [
     "Canvas",
     "Display",
     "GroupStyle",
+    "Shown",
     "Units",
     "amount",
     "dress",
@@ -346,8 +347,8 @@ class Canvas:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Display(ABC):
-    """A figure of a result: numbers of the result in their places, and nothing computed."""
+class Shown:
+    """A figure, and where its axes are; a notebook shows it."""
 
     ax_: Axes
     """The axes that were drawn on."""
@@ -356,6 +357,36 @@ class Display(ABC):
     y_units: Units = Units()
     panels: tuple[Axes, ...] = ()
     """Axes inside those that were drawn on, if these were divided."""
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure of the axes, or the part of a figure that holds them."""
+        return self.ax_.figure  # type: ignore[return-value]
+
+    @property
+    def axes_(self) -> tuple[Axes, ...]:
+        """All axes that were drawn on: the panels, if there are any."""
+        return self.panels or (self.ax_,)
+
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, str], dict[str, Any]]:
+        """The figure in a notebook: as SVG, and as PNG for notebooks that are not trusted."""
+        from fedparity.plots.svg import picture, png  # noqa: PLC0415 -- they draw displays
+
+        alt = (type(self).__doc__ or "").partition("\n")[0]
+        image, width, height = png(self)
+        shown = {
+            "image/png": image,
+            "image/svg+xml": picture(self, alt=alt, name=f"fp-{id(self):x}"),
+            "text/plain": repr(self),
+        }
+        return shown, {"image/png": {"width": width, "height": height, "alt": alt}}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Display(Shown, ABC):
+    """A figure of a result: numbers of the result in their places, and nothing computed."""
 
     @classmethod
     def from_audit(
@@ -384,21 +415,46 @@ class Display(ABC):
     def _draw(cls, result: AuditResult, canvas: Canvas) -> Self:
         """Draw a result; the style of figures is in use."""
 
-    @property
-    def figure_(self) -> Figure:
-        """The figure of the axes, or the part of a figure that holds them."""
-        return self.ax_.figure  # type: ignore[return-value]
+    @classmethod
+    def from_scores(
+        cls,
+        scores: object,
+        *,
+        sensitive_features: object,
+        silos: object = None,
+        sample_weight: object = None,
+        ax: Axes | None = None,
+        width: float = WIDTH,
+        **options: Any,  # noqa: ANN401 -- those of fedparity.audit
+    ) -> Self:
+        """Draw the figure of the scores of one table: what an audit of them would find.
 
-    @property
-    def axes_(self) -> tuple[Axes, ...]:
-        """All axes that were drawn on: the panels, if there are any."""
-        return self.panels or (self.ax_,)
+        Parameters
+        ----------
+        scores : array of numbers
+        sensitive_features : array of labels, or a frame or mapping of several columns
+        silos : array of names, optional
+            Of the silo of each record; all are of one if absent.
+        sample_weight : array of numbers, optional
+        ax, width
+            As in :meth:`from_audit`.
+        **options
+            Those of :func:`fedparity.audit`, such as ``score_range`` and ``review_level``.
 
-    def _repr_svg_(self) -> str:
-        """The figure in a notebook."""
-        from fedparity.plots.svg import drawing  # noqa: PLC0415 -- it draws displays
+        Raises
+        ------
+        InputError
+            If the arrays do not fit together, or there are fewer than two groups.
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        from fedparity.engines.in_process import audit_scores  # noqa: PLC0415 -- see pyproject.toml
 
-        return drawing(self, alt=type(self).__name__, name=f"fp-{id(self):x}").svg
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        result = audit_scores(
+            scores,
+            sensitive_features=sensitive_features,
+            silos=silos,
+            sample_weight=sample_weight,
+            **options,
+        )
+        return cls.from_audit(result, ax=ax, width=width)

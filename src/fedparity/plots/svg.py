@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import warnings
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from xml.etree import ElementTree as ET
 
-from fedparity.plots.style import INK, Display, Units, styled
+from fedparity.plots.style import INK, PAPER, Shown, Units, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,8 @@ __all__ = [
     "Drawing",
     "circle_radius",
     "drawing",
+    "picture",
+    "png",
     "rewritten",
     "short_number",
     "short_path",
@@ -317,7 +320,7 @@ class Drawing:
     axes: tuple[AxisBox, ...]
 
 
-def drawing(display: Display, *, alt: str, name: str) -> Drawing:
+def drawing(display: Shown, *, alt: str, name: str) -> Drawing:
     """Return a display as an ``svg`` element that a page can hold.
 
     It has no prolog, metadata, style sheet or ``style`` attribute (a strict content policy refuses
@@ -327,7 +330,7 @@ def drawing(display: Display, *, alt: str, name: str) -> Drawing:
 
     Parameters
     ----------
-    display : Display
+    display : Display or MessageDisplay
     alt : str
         What the drawing shows, for those who do not see it.
     name : str
@@ -340,6 +343,43 @@ def drawing(display: Display, *, alt: str, name: str) -> Drawing:
         _print(display.figure_, buffer)
     boxes = tuple(_box(ax, display.x_units, display.y_units) for ax in display.axes_)
     return Drawing(svg=rewritten(buffer.getvalue(), alt=alt, name=name), axes=boxes)
+
+
+_FONTS = "DejaVu Sans, Verdana, sans-serif"
+"""Names were measured in the first one; the second is as wide."""
+_DOTS = 96
+"""Pixels of a screen to the inch."""
+
+
+def picture(display: Shown, *, alt: str, name: str) -> str:
+    """Return a display as a picture that stands alone: opaque, of its own size, in a font without serifs.
+
+    A notebook may be dark, and shows SVG outside its page, where nothing is inherited.
+    """
+    width, height = _pixels(display)
+    svg = drawing(display, alt=alt, name=name).svg
+    look = f'width="{width}" height="{height}" color="{INK}" font-family="{_FONTS}"'
+    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+    return svg.replace("<svg ", f"<svg {look} ", 1).replace("</title>", f"</title>{paper}", 1)
+
+
+def png(display: Shown) -> tuple[str, int, int]:
+    """Return a display as PNG in base64, for screens of twice the usual density, and its size on a page."""
+    buffer = io.BytesIO()
+    with styled(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        display.ax_.get_figure(root=True).savefig(  # type: ignore[union-attr]  # it was drawn
+            buffer, format="png", dpi=2 * _DOTS, facecolor=PAPER
+        )
+    return (base64.b64encode(buffer.getvalue()).decode("ascii"), *_pixels(display))
+
+
+def _pixels(display: Shown) -> tuple[int, int]:
+    figure = display.ax_.get_figure(root=True)
+    if figure is None:
+        raise ValueError  # axes that were drawn have a figure
+    width, height = (round(_DOTS * inches) for inches in figure.get_size_inches())
+    return width, height
 
 
 def _print(figure: Figure, buffer: io.BytesIO) -> None:

@@ -96,7 +96,7 @@ def save_report(
     result: AuditResult,
     path: Path,
     *,
-    force: bool = False,
+    overwrite: bool = False,
     author: str | None = None,
     date: str | None = None,
 ) -> str:
@@ -106,7 +106,7 @@ def save_report(
     ----------
     path : str or path
         Ends in ``.html``, ``.md``, ``.pdf`` or ``.xlsx``, which decides the format.
-    force : bool
+    overwrite : bool
         Replace a file of this name.
     author : str, optional
         Of the report; the result does not know it.
@@ -116,7 +116,7 @@ def save_report(
     Raises
     ------
     OutputError
-        If the ending is another, the file exists and ``force`` is not set, or it cannot be
+        If the ending is another, the file exists and ``overwrite`` is not set, or it cannot be
         written.
     MissingExtraError
         If the format needs a package that is not installed.
@@ -128,9 +128,9 @@ def save_report(
             f"the format of the report {name} is not known by its ending.",
             fix=f"choose a name that ends in {', '.join(SUFFIXES)}.",
         )
-    if not force:
+    if not overwrite:
         refuse_existing(name)
     chosen = FORMATS[SUFFIXES[ending]]
     chosen.check()
-    write_whole(name, chosen.render(result, Preparation.stated(date, author)), force=force)
+    write_whole(name, chosen.render(result, Preparation.stated(date, author)), force=overwrite)
     return name

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from fedparity.documents.document import html_table
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
 from fedparity.report.sentences.answers import (
@@ -22,8 +23,6 @@ from fedparity.report.verdicts import mark_of
 
 __all__ = ["notebook_html"]
 
-_CELL = "text-align:left;padding:.15em .8em .15em 0"
-_NUMBER = f"{_CELL};font-variant-numeric:tabular-nums"
 _LINE = "margin:.2em 0"
 
 
@@ -62,17 +61,4 @@ def _line(text: str) -> str:
 
 
 def _table(table: Table, document: Mapping[str, Any]) -> str:
-    heads = (f'<th scope="col" style="{_CELL}">{escape(each)}</th>' for each in table.heads)
-    rows = map(_row, table.texts(document))
-    return (
-        '<table style="border-collapse:collapse;margin:.4em 0">'
-        f"<thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    name, *numbers = cells
-    shown = "".join(f'<td style="{_NUMBER}">{escape(each)}</td>' for each in numbers)
-    return (
-        f'<tr><th scope="row" style="{_CELL};font-weight:normal">{escape(name)}</th>{shown}</tr>'
-    )
+    return html_table(table.heads, table.texts(document))

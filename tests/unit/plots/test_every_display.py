@@ -1,5 +1,6 @@
 """What all displays keep: they draw any result, where they are told, and change nothing else."""
 
+import base64
 import json
 import sys
 import warnings
@@ -104,7 +105,14 @@ def test_a_result_from_a_file_is_drawn_like_the_one_written(display):
 def test_a_notebook_shows_the_drawing(display):
     shown = display.from_audit(make_result())
 
-    assert shown._repr_svg_().startswith("<svg ")
+    bundle, details = shown._repr_mimebundle_()
+
+    assert bundle["image/svg+xml"].startswith("<svg ")
+    assert 'fill="#ffffff"' in bundle["image/svg+xml"]  # also on a dark page
+    assert "sans-serif" in bundle["image/svg+xml"]
+    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
+    assert bundle["text/plain"] == repr(shown)
+    assert details["image/png"]["alt"]
     assert repr(shown) == f"{display.__name__}()"
 
 

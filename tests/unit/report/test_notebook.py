@@ -15,7 +15,7 @@ from tests.report_results import (
 
 from fedparity.report.notebook import notebook_html
 from fedparity.report.sentences.answers import points_range, verdict_for_all
-from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.caveats import left_out, what_weakens
 from fedparity.report.verdicts import VERDICTS
 from fedparity.text import number, percents
 
@@ -74,7 +74,7 @@ def test_it_holds_no_script_no_style_sheet_and_no_color():
         "details",
         "summary",
     }
-    assert Page(page).attributes <= {"style", "scope"}
+    assert Page(page).attributes <= {"open", "scope", "style"}
     assert "color" not in page
 
 
@@ -94,3 +94,16 @@ def test_its_size_does_not_grow_with_the_silos():
 
 def test_what_is_not_known_is_a_dash():
     assert "None" not in notebook_html(summed_result())
+
+
+def test_warnings_stand_in_the_page_and_in_one_line_by_their_codes():
+    result = plain_result()
+    coded = [each for each in what_weakens(result) if each.code]
+    page = Page(notebook_html(result))
+
+    assert coded
+    for each in coded:
+        assert each.text in page.text
+        assert each.code in page.text
+    for warning in incomplete_result().warnings:
+        assert warning.code in repr(incomplete_result())

@@ -36,7 +36,7 @@ def test_a_file_is_replaced_only_by_force(tmp_path):
         plain_result().save_report(path)
     assert path.read_text(encoding="utf-8") == "mine"
 
-    plain_result().save_report(path, force=True)
+    plain_result().save_report(path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("## ")
 
 
