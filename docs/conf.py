@@ -1,5 +1,6 @@
 """Sphinx configuration: MyST pages and notebooks, NumPy docstrings, no third-party assets, no network."""
 
+import logging
 import os
 import sys
 import tempfile
@@ -33,6 +34,7 @@ extensions = [
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "accessible",
     "drawn",
     "mathml",
     "sbom",
@@ -54,6 +56,8 @@ exclude_patterns = [
 ]
 html_theme = "furo"
 html_title = f"fedparity {__version__}"
+html_theme_options = {"top_of_page_buttons": []}
+html_show_sourcelink = False
 html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_math_renderer = "mathml"
@@ -66,6 +70,7 @@ nb_execution_raise_on_error = True
 nb_execution_in_temp = True
 nb_execution_timeout = 60
 nb_merge_streams = True
+logging.getLogger("traitlets").setLevel(logging.WARNING)  # which kernel starts is no news
 
 # Copied commands start after the prompt; what they print is not copied.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -75,7 +80,6 @@ copybutton_line_continuation_character = "\\"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 autosummary_generate = True
 autosummary_ignore_module_all = False
 python_maximum_signature_line_length = 80

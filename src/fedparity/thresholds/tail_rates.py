@@ -187,7 +187,8 @@ def ks_distance(
 
     Parameters
     ----------
-    first, second : labels of groups
+    first, second
+        Labels of the two groups.
     score_range, unseen
         As in :func:`fedparity.at_threshold`.
 
