@@ -17,8 +17,8 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-demo: $(VENV)/.installed ## audit five synthetic hospitals and print the answer
-	@$(BIN)/fedparity demo --out build/demo
+demo: $(VENV)/.installed-report ## audit five synthetic hospitals; opens the report with OPEN=1
+	@$(BIN)/fedparity demo --out build/demo$(if $(OPEN), --open)
 
 reproduce: $(VENV)/.installed-reproduction ## rebuild the paper's tables and figures; a first look: QUICK=1
 	$(BIN)/fedparity-reproduce all --out build/reproduction$(if $(QUICK),-quick --quick)
@@ -77,8 +77,8 @@ else
 	@$(INSTALL) --upgrade 'pip>=25.1' # the first that knows dependency groups
 endif
 
-$(VENV)/.installed: pyproject.toml | $(BIN)/python
-	@$(INSTALL) --editable .
+$(VENV)/.installed-report: pyproject.toml | $(BIN)/python
+	@$(INSTALL) --editable '.[report]'
 	@touch $@
 
 $(VENV)/.installed-reproduction: pyproject.toml reproduction/pyproject.toml | $(BIN)/python

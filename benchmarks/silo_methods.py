@@ -22,7 +22,7 @@ from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.sketches.grids import midpoints, ranks
-from fedparity.sketches.records import ArrayRecords, Batch
+from fedparity.sketches.records import ArrayRecords, Batch, RowCounts
 from fedparity.sketches.selection.passes import KernelName, choose_kernel
 from fedparity.sketches.selection.select import select
 from fedparity.sketches.streaming import StreamSketch
@@ -285,7 +285,7 @@ def ours_stream(folder: Path, rows: int, levels: int) -> Method:
         stream = StreamSketch(groups=(0, 1), resolution=1024, score_range=(0.0, 1.0))
         for rows_ in _parts(rows):
             stream.update(Batch(scores[rows_], codes[rows_]))
-        found, _ = stream.finish(lambda _: [levels, levels], lambda _: 0)
+        found, _ = stream.finish(lambda _: [levels, levels], lambda _: RowCounts())
         return [values.tolist() for values in found.values if values is not None]
 
     return run

@@ -10,11 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
-from fedparity.auditing.audit import audit
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import Compared, Verdict, Verdicts, verdict
+from fedparity.engines.in_process import audit
 from fedparity.laws.bounds import Bounds
 
 REDRAWS = 20

@@ -57,7 +57,7 @@ _HOMES = {
     "Weights": "laws.weights",
     "assess": "uncertainty.assessment",
     "at_threshold": "thresholds.at_threshold",
-    "audit": "auditing.audit",
+    "audit": "engines.in_process",
     "disparity": "functionals.disparity",
     "heterogeneity": "functionals.heterogeneity",
     "plan_size": "planning.audit_size",
@@ -75,11 +75,10 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity import planning as planning
     from fedparity import plots as plots
     from fedparity import theory as theory
-    from fedparity.auditing.audit import audit
     from fedparity.documents.message import SiloSketch
     from fedparity.documents.plan import Plan
     from fedparity.documents.result import AuditResult
-    from fedparity.engines.in_process import simulate
+    from fedparity.engines.in_process import audit, simulate
     from fedparity.errors import FedparityError, InputError
     from fedparity.federated.federation import Federation
     from fedparity.federated.mixtures import Method

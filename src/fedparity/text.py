@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -12,12 +13,15 @@ import numpy as np
 __all__ = [
     "DIGITS",
     "NOTHING",
+    "OneLine",
     "amount",
+    "brief",
     "counted",
     "cut",
     "left",
     "named",
     "number",
+    "one_line",
     "percent",
     "percents",
     "pointer",
@@ -320,3 +324,72 @@ def _pieces(text: str, width: int) -> list[str]:
             remaining = remaining[len(head) :]
         pieces.append(remaining)
     return pieces
+
+
+_FEW = 4
+"""Entries of a sequence or a mapping that are shown one by one."""
+_LONGEST = 60
+"""Characters of a text that are shown."""
+
+
+def one_line(thing: object) -> str:
+    """Return a dataclass on one line, however much it holds: of a long field only its size.
+
+    Examples
+    --------
+    >>> from fedparity.laws.bounds import Bracket
+    >>> one_line(Bracket(lower=1 / 3, value=0.5, upper=2 / 3))
+    'Bracket(lower=0.333333, upper=0.666667, value=0.5)'
+    """
+    held: Any = thing
+    shown = (f"{each.name}={brief(getattr(held, each.name))}" for each in fields(held))
+    return f"{type(thing).__name__}({', '.join(shown)})"
+
+
+def brief(value: Any) -> str:  # noqa: ANN401 -- a field may hold anything
+    """Return what a field holds in a few words, on one line, and never another part in full.
+
+    Examples
+    --------
+    >>> brief((0.5, "a")), brief(list(range(1000)))
+    ("(0.5, 'a')", '<1,000 entries>')
+    """
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if is_dataclass(value):
+        return _brief_part(value)
+    if hasattr(value, "__len__") and not isinstance(value, str):
+        return _brief_entries(value)
+    text = str(getattr(value, "__name__", "…")) if callable(value) else repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _brief_part(part: Any) -> str:  # noqa: ANN401
+    if hasattr(part, "value"):
+        return f"{type(part).__name__}({brief(part.value)})"
+    if hasattr(part, "lower"):
+        return f"[{brief(part.lower)}, {brief(part.upper)}]"
+    return f"{type(part).__name__}(…)"
+
+
+def _brief_entries(entries: Any) -> str:  # noqa: ANN401
+    if len(entries) > _FEW or not isinstance(entries, Mapping | tuple | list):
+        return f"<{len(entries):,} entries>"
+    if isinstance(entries, Mapping):
+        return f"{{{', '.join(f'{key!r}: {brief(held)}' for key, held in entries.items())}}}"
+    inside = ", ".join(map(brief, entries))
+    return f"({inside},)" if len(entries) == 1 else f"({inside})"
+
+
+class OneLine:
+    """A dataclass whose ``repr`` is :func:`one_line`."""
+
+    def __init_subclass__(cls, **options: Any) -> None:  # noqa: ANN401 -- of other bases
+        super().__init_subclass__(**options)
+        if "__repr__" not in vars(
+            cls
+        ):  # the decorator, which comes next, leaves one that is there
+            cls.__repr__ = OneLine.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        return one_line(self)

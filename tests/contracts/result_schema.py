@@ -20,6 +20,7 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import fedparity
 from fedparity.documents import result_parts as parts
+from fedparity.documents.document import Parts
 from fedparity.documents.result import AuditResult
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
@@ -140,8 +141,9 @@ def of_type(hint):  # noqa: PLR0911 -- one for each kind of type
         return TAGGED[hint.__metadata__[0]]
     if origin is Literal:
         return {"const": inner[0]} if len(inner) == 1 else {"enum": list(inner)}
-    if origin is tuple:
-        size = {} if inner[-1] is Ellipsis else {"minItems": len(inner), "maxItems": len(inner)}
+    if origin in (Parts, tuple):
+        any_size = origin is Parts or inner[-1] is Ellipsis
+        size = {} if any_size else {"minItems": len(inner), "maxItems": len(inner)}
         return {"type": "array", "items": of_type(inner[0]), **size}
     if NoneType in inner:
         return or_null(of_type(next(part for part in inner if part is not NoneType)))

@@ -24,7 +24,7 @@ import sqlalchemy
 from tests import databases, sparks
 
 import fedparity as fp
-from fedparity.sketches.records import Faults
+from fedparity.sketches.records import Faults, RowCounts
 from fedparity.tables.csv_files import PlainCsvTable
 from fedparity.tables.opening import open_records
 
@@ -280,6 +280,7 @@ class Reading:
     faults: Faults
     groups: tuple
     dropped: int
+    rows: RowCounts
 
 
 def scan(records, *, threads=2):
@@ -305,8 +306,8 @@ def read(data, **options):
     records = open_records(data, **{"score": "z", "group": "race", "groups": None} | options)
     found, faults = collect(records, scan(records))
     found = Counter({key: n for key, n in found.items() if key[1] == key[1]})
-    dropped = records.accept(faults)
-    return Reading(found, faults, records.groups, dropped)
+    rows = records.accept(faults)
+    return Reading(found, faults, records.groups, rows.without_score, rows)
 
 
 def plain(rows, *, label=lambda row: row["race"], weight=lambda _: 1.0):

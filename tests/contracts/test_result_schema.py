@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 from tests.contracts.result_schema import FILE, text
 
-from fedparity.auditing.audit import audit
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.engines.in_process import audit
 
 SCHEMA = json.loads(
     files("fedparity.documents").joinpath("schemas/audit-1.json").read_text("utf-8")

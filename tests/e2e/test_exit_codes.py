@@ -42,7 +42,7 @@ def test_0_all_went_well(made):
 def test_1_a_bug(made):
     """There is none to call, so one is put in the way."""
     broken = (
-        "import fedparity.cli.plan_commands as show, fedparity.cli.main as main\n"
+        "import fedparity.cli.plans.plan_commands as show, fedparity.cli.main as main\n"
         "def plan_text(plan): raise ValueError('0.123456789')\n"
         "show.plan_text = plan_text\n"
         "main.main()\n"

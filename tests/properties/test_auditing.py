@@ -13,8 +13,8 @@ from tests.strategies import off_by
 from tests.tiers import count, examples
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 from fedparity.laws.bounds import Bounds
 from fedparity.privacy.rounding import round_values, rounding_error
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import fedparity as fp
-from fedparity.uncertainty.bootstrap import bootstrap, default_redraws
+from fedparity.uncertainty.bootstrap import Draws, _with_roughness, bootstrap, default_redraws
 from fedparity.uncertainty.resampling import GammaVariables, Resolution, resampler
 from fedparity.uncertainty.score_nodes import ScoreNodes
 
@@ -208,6 +208,40 @@ def test_mean_squares_of_redraws_are_rounded_as_those_sent():
     assert np.abs(steps - np.rint(steps)).max() < 1e-12
     assert 0 < np.mean(coarse == 0) < 1
     assert np.unique(exact).size == exact.size
+
+
+def lognormal_federation(seed):
+    """Five silos of two groups without a disparity, and the disparity of their records."""
+    random = np.random.default_rng(seed)
+    groups, silos = random.integers(0, 2, 2_000), random.integers(0, 5, 2_000)
+    scores = np.exp(0.8 * random.standard_normal(2_000))
+    federation = fp.Federation.from_scores(scores, groups=groups, silos=silos, levels=20)
+    return federation, fp.disparity(scores, sensitive_features=groups)
+
+
+def test_redraws_of_a_heavy_tail_grow_by_as_much_as_samples_do():
+    """The noise of the sample is rough; redraws are smoother, and used to grow by half as much."""
+    expected = np.mean([lognormal_federation(seed)[1] for seed in range(400)])
+    grown = []
+    for seed in range(20):
+        federation, _ = lognormal_federation(seed)
+        draws = bootstrap(federation, redraws=60, seed=seed, details=False)["disparity"]
+        grown.append(draws.values.mean() - draws.base)
+
+    assert np.mean(grown) == pytest.approx(expected, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("growth", "expected"),
+    [(1.5, 1.5), (1.0, 1.0), (0.6, 1.0), (0.0, 1.0), (-0.5, 0.5), (-4.0, -3.0)],
+)
+def test_a_loss_up_to_the_noise_is_made_good(growth, expected):
+    spread = np.linspace(-0.1, 0.1, 11)
+    draws = Draws(np.array(7.0), 7.0 + growth + spread, 1.0 + spread, np.zeros(11))
+    moved = _with_roughness(draws)
+
+    assert moved.values.mean() - moved.base == pytest.approx(expected)
+    assert np.ptp(moved.values) == pytest.approx(0.2)
 
 
 def test_a_few_large_scores_count_in_full():

@@ -49,6 +49,37 @@ def test_cells_hold_no_more_variance_than_they_state(case):
     assert (held[known] <= squares[known] * (1 + 1e-9) + 1e-15).all()
 
 
+@given(cells_of_means(), st.floats(0.0, 0.2))
+def test_rounding_leaves_the_variance_of_symmetric_bins_open(case, error):
+    """It is used where the stated one is smaller and may have been rounded downwards by so much."""
+    means, layout, squares = case
+    known = ~np.isnan(squares)
+    unknown = np.full(squares.size, np.nan)
+    symmetric = mean_shapes(means, layout, mean_squares=unknown).mean_squares(layout)
+    several = known & (layout.levels > 1)
+    wanted = np.maximum(squares, np.minimum(symmetric, squares + error))
+    held, expected = (
+        mean_shapes(means, layout, mean_squares=each, mean_square_errors=room)
+        for each, room in ((squares, np.full(squares.size, error)), (wanted, 0.0))
+    )
+
+    for one, other in zip(held, expected, strict=True):
+        rows = np.repeat(several, layout.levels)
+        assert one[rows] == pytest.approx(other[rows], abs=1e-9)
+
+
+def test_a_mean_square_that_may_have_been_rounded_to_zero_leaves_no_atoms():
+    layout, means = CellLayout.of(np.array([3])), np.array([0.1, 0.4, 0.7])
+    nothing, little, much = (
+        mean_shapes(means, layout, mean_squares=np.zeros(1), mean_square_errors=error)
+        for error in (0.0, 0.001, 1.0)
+    )
+
+    assert nothing.mean_squares(layout) == 0
+    assert little.mean_squares(layout) == pytest.approx(0.001)
+    assert much.mean_squares(layout) == pytest.approx(0.15**2 / 3)
+
+
 def test_outer_bins_of_heavy_tails_hold_all_the_variance_that_is_stated():
     """Twenty bins of 200 lognormal records: whatever the largest is, the mean square is kept."""
     layout = CellLayout.of(np.array([20]))

@@ -257,7 +257,7 @@ def k95_range(result: StudyResult, estimator: str) -> str:
 
 
 def k95_markdown(results: Mapping[str, StudyResult]) -> str:
-    """Return the table of the README: data sets by estimators, ranges over regimes and silos."""
+    """Return the table of the manual: data sets by estimators, ranges over regimes and silos."""
     headings = ESTIMATOR_HEADINGS.values()
     lines = ["| data | " + " | ".join(headings) + " |", "|---|" + "---:|" * len(headings)]
     for title, result in results.items():

@@ -1,80 +1,84 @@
-"""An audit: from a plan and the messages of the silos to a result."""
+"""An audit: from a plan and the messages of the silos, or their cells, to a result."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fedparity.auditing.result_building import compose
 from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
-from fedparity.laws.progress import LabeledProgress
+from fedparity.federated.federation import Federation
+from fedparity.laws.labels import Group
 from fedparity.modes.mode import AuditOptions, mode_of
+from fedparity.modes.plain import PlainMode
 from fedparity.modes.secure.round_messages import RoundMessage
+from fedparity.modes.sketch_audit import measure_cells
+from fedparity.sketches.cell import Cell
+from fedparity.version import SOFTWARE
 
-__all__ = ["audit"]
+__all__ = ["audit_federation", "audit_messages"]
 
 
-def audit(
+def audit_messages(
     plan: Plan,
     sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]],
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
-    redraws: int | None = None,
-    progress: LabeledProgress | None = None,
+    options: AuditOptions | None = None,
 ) -> AuditResult:
     """Measure the disparity of all silos together, from their messages.
 
-    Every message is checked against the plan; one that does not answer it is refused, not left
-    out. What is missing (silos that sent nothing, withheld cells, groups that no silo released) is
-    named in the result and counted in outer bounds. There are two verdicts: *among the silos that
-    answered*, and *for all, whatever the missing ones hold*; each is *inconclusive* if the errors
-    that it counts leave open on which side of the review level the number lies. Under a plan with
-    noise, noise and bins are counted too (:mod:`fedparity.modes.histogram_audit`).
-
-    Parameters
-    ----------
-    plan : Plan
-    sketches : iterable of SiloSketch or paths
-        In any order: the result does not depend on it. Under a plan of a secure sum, all messages
-        of the rounds.
-    confidence : float
-        Of the intervals.
-    seed : int
-        Of the bootstrap; equal seeds give equal results.
-    redraws : int, optional
-        Of the bootstrap; see :func:`fedparity.assess`.
-    progress : callable, optional
-        Called with the steps done, their total, and what is being done.
-
-    Raises
-    ------
-    MessageError
-        If a message is not valid, does not answer the plan, or comes twice.
-    GroupError
-        If the silos released fewer than two groups of the plan.
-
-    Examples
-    --------
-    >>> from fedparity.documents.message_cells import SketchedCell
-    >>> plan = Plan(
-    ...     title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2, sketch="quantile"
-    ... )
-    >>> message = SiloSketch(
-    ...     plan=plan.digest,
-    ...     silo="aurora",
-    ...     kind="quantile",
-    ...     cells=[
-    ...         SketchedCell(group="A", count=400, values=[0.1, 0.2]),
-    ...         SketchedCell(group="B", count=400, values=[0.5, 0.6]),
-    ...     ],
-    ...     guarantee=plan.guarantee,
-    ...     software="fedparity 0.1.0",
-    ... )
-    >>> round(audit(plan, [message]).disparity.value, 6)
-    0.04
+    Every message is checked against the plan; one that does not answer it is refused, not left out.
     """
-    options = AuditOptions(confidence=confidence, seed=seed, redraws=redraws, progress=progress)
-    return compose(plan, mode_of(plan).measure(sketches, options))
+    return compose(plan, mode_of(plan).measure(sketches, options or AuditOptions()))
+
+
+def audit_federation(
+    plan: Plan, federation: Federation, options: AuditOptions | None = None
+) -> AuditResult:
+    """Measure the disparity of cells that are already in memory, under a plan without privacy.
+
+    The plan states the order, the estimator, the score range and the review level. The cells are taken
+    as they are, with the errors that they state.
+    """
+    # as messages would describe it: silos have names, and the public range bounds the scores
+    silos = tuple(map(str, federation.silos))
+    named = replace(federation, silos=silos, score_range=plan.score_range)
+    found = measure_cells(
+        PlainMode(plan), _messages(plan, named), options or AuditOptions(), named
+    )
+    return compose(plan, found)
+
+
+def _messages(plan: Plan, federation: Federation) -> list[SiloSketch]:
+    """The cells by silo, so that the result can say what each silo has."""
+    cells = federation.cells
+    return [
+        SiloSketch(
+            plan=plan.digest,
+            silo=silo,
+            kind=federation.kind,
+            cells=[_sketched(group, cells.get((silo, group))) for group in federation.groups],
+            guarantee=plan.guarantee,
+            software=SOFTWARE,
+        )
+        for silo in federation.silos
+    ]
+
+
+def _sketched(group: Group, cell: Cell | None) -> SketchedCell:
+    if cell is None:
+        return SketchedCell.empty(group)
+    weighted = not float(cell.count).is_integer()
+    return SketchedCell(
+        group=group,
+        count=cell.count,
+        values=cell.values,
+        counts=None if cell.masses is None else cell.masses.tolist(),
+        effective=int(cell.effective) if weighted else None,
+        # a message of bin means always has one; only the federation itself is measured
+        mean_square=(cell.mean_square or 0.0) if cell.kind == "mean" else None,
+        rank_error=cell.rank_error,
+    )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.document import Parts
 from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import (
     Bounded,
@@ -265,7 +266,7 @@ class Comparison:
                 _root(everyone.equal_weights),
                 lambda others: beyond.equal_weights(others, groups),
             ),
-            burden=tuple(
+            burden=Parts(
                 Burden(group=group, **vars(_bounded(own, everyone.burden[group], beyond.burden)))
                 for group, own in seen.burden.items()
             ),

@@ -30,6 +30,8 @@ def silo_note(sketch: SiloSketch) -> str:
             words.append(f"lacks {group_words(cell.group)}")
     if sketch.rows_dropped:
         words.append(f"{sketch.rows_dropped:,} rows dropped")
+    if sketch.rows_filtered:
+        words.append(f"{sketch.rows_filtered:,} rows filtered out")
     return ", ".join(words)
 
 

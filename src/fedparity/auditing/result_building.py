@@ -9,6 +9,7 @@ from functools import partial
 from fedparity.auditing.comparison import Beyond, Comparison, Sizes
 from fedparity.auditing.missing_records import audit_warnings, silo_note
 from fedparity.auditing.result_curves import group_curves, silo_quantiles
+from fedparity.documents.document import Parts
 from fedparity.documents.fields import FrozenMapping
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
@@ -64,11 +65,11 @@ def plan_summary(plan: Plan) -> PlanSummary:
     )
 
 
-def group_results(federation: Federation) -> tuple[GroupResult, ...]:
+def group_results(federation: Federation) -> Parts[GroupResult]:
     """Return the size, share and mean of each group."""
     laws = mixtures(federation)
     totals = federation.count_table.sum(axis=0).tolist()
-    return tuple(
+    return Parts(
         GroupResult(group=group, n=n, share=share, mean=float(laws[group].mean))
         for group, n, share in zip(
             federation.groups, totals, federation.shares.tolist(), strict=True
@@ -86,9 +87,9 @@ def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
 
 def pair_results(
     pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Bounds]
-) -> tuple[PairResult, ...]:
+) -> Parts[PairResult]:
     """Return the distances between every two groups with their errors."""
-    return tuple(
+    return Parts(
         PairResult(
             groups=pair.groups,
             wasserstein=pair.wasserstein,
@@ -142,11 +143,11 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         silos_missing=found.missing.silos_missing,
         n=found.federation.counts.sum().item(),
         groups=group_results(found.federation),
-        set_aside=aside,
+        set_aside=Parts(aside),
         disparity=compared.disparity(),
         magnitudes=compared.magnitudes(),
-        thresholds=(),
-        tails=(),
+        thresholds=Parts(),
+        tails=Parts(),
         heterogeneity=heterogeneity_result(assessment),
         pairs=pair_results(found.measures.pairs, assessment.pairs, seen.pairs),
         decomposition=_decomposition(found),
@@ -186,7 +187,7 @@ def _attribution(found: Measured) -> AttributionResult:
     return AttributionResult(
         selection=None if parts is None else parts.selection,
         within=None if parts is None else parts.within,
-        silos=tuple(
+        silos=Parts(
             SiloInfluenceResult(silo=silo, influence=change.get(silo)) for silo in found.silos
         ),
         intervals=PartIntervals(
@@ -198,12 +199,12 @@ def _attribution(found: Measured) -> AttributionResult:
     )
 
 
-def _silos(plan: Plan, found: Measured) -> tuple[SiloResult, ...]:
+def _silos(plan: Plan, found: Measured) -> Parts[SiloResult]:
     if not found.messages:
-        return tuple(_hidden_silo(plan, silo) for silo in found.silos)
+        return Parts(_hidden_silo(plan, silo) for silo in found.silos)
     local = {audit.silo: audit for audit in found.measures.local}
     quantiles = silo_quantiles(found.federation)
-    return tuple(
+    return Parts(
         _silo(message, local.get(message.silo), found.assessment, quantiles)
         for message in found.messages
     )

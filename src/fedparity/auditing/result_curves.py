@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from fedparity.documents.document import Parts
 from fedparity.documents.result_parts import SILO_LEVELS, Curves, GroupCurve
 from fedparity.federated.estimate import cell_quantiles
 from fedparity.federated.federation import Federation
@@ -44,7 +45,7 @@ def group_curves(federation: Federation, order: int) -> Curves:
     table = np.stack([laws[group].quantile(asked) for group in federation.groups])
     return Curves(
         levels=tuple(levels.tolist()),
-        groups=tuple(
+        groups=Parts(
             GroupCurve(group=group, quantiles=tuple(row))
             for group, row in zip(federation.groups, table.tolist(), strict=True)
         ),

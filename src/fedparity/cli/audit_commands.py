@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from fedparity.auditing.audit import audit as measure
+from fedparity.auditing.audit import audit_messages
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import (
@@ -18,7 +18,7 @@ from fedparity.cli.message_files import (
     missing_silos,
 )
 from fedparity.cli.options import PROBABILITY, SigningOptions, nested, option, with_options
-from fedparity.cli.output import Progress, progress_bar
+from fedparity.cli.output import Progress, note, progress_bar
 from fedparity.cli.report_commands import ReportOptions
 from fedparity.documents.files import refuse_existing
 from fedparity.documents.message import SiloSketch
@@ -26,6 +26,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MessageError
 from fedparity.errors.base import printable
+from fedparity.modes.mode import AuditOptions as Options
 from fedparity.modes.mode import mode_of
 from fedparity.text import counted
 from fedparity.uncertainty.checks import FEWEST_REDRAWS
@@ -102,7 +103,7 @@ class ResultOptions:
                 result.to_json() if self.as_json else audit_text(result, details=self.details)
             )
         if self.output:
-            click.echo(f"wrote {printable(self.output)}", err=True)
+            note(f"wrote {printable(self.output)}")
         if self.fail_above is None:
             return
         if result.disparity.review_level is None:
@@ -163,13 +164,15 @@ def _measured(
         seen = (each.silo for each in messages if isinstance(each, SiloSketch))
         check_complete(plan, missing_silos(plan, seen))
     chosen = options.result
-    result = measure(
+    result = audit_messages(
         plan,
         messages,
-        confidence=chosen.confidence,
-        seed=chosen.seed,
-        redraws=chosen.redraws,
-        progress=progress,
+        Options(
+            confidence=chosen.confidence,
+            seed=chosen.seed,
+            redraws=chosen.redraws,
+            progress=progress,
+        ),
     )
     if options.require_all and secure:  # the silos of a sum are known once it is opened
         check_complete(plan, list(result.silos_missing))

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 __all__ = [
     "COMMANDS",
@@ -18,6 +21,7 @@ __all__ = [
     "Place",
     "engine",
     "flower",
+    "is_quiet",
     "ledger",
     "plan",
     "policy",
@@ -33,12 +37,49 @@ class Place(NamedTuple):
     short_help: str
 
 
+_QUIET = "fedparity.quiet"
+"""The key in what a command's contexts share."""
+
+
+def _set_quiet(context: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 -- click's signature
+    if value:
+        context.meta[_QUIET] = True
+
+
+def is_quiet() -> bool:
+    """Return whether the command that runs was called with ``--quiet``."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_QUIET))
+
+
+def _with_quiet(command: click.Command) -> click.Command:
+    """Give a command the option that all commands have."""
+    if not any(parameter.name == "quiet" for parameter in command.params):
+        quiet = click.Option(
+            ["-q", "--quiet"],
+            is_flag=True,
+            expose_value=False,
+            callback=_set_quiet,
+            help="Print no notes and no progress; warnings and errors stay.",
+        )
+        command.params.append(quiet)
+    return command
+
+
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called."""
+    """A group that imports a command when it is called, and prints its help when none is."""
 
     def __init__(self, *args: Any, places: Mapping[str, Place], **options: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **options)
         self.places = dict(places)
+        _with_quiet(self)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; without any, print the help: a first look is not a mistake."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return super().parse_args(ctx, args)
 
     def list_commands(self, _: click.Context) -> list[str]:
         """Return the names of the commands, in the order in which they are used."""
@@ -51,7 +92,15 @@ class LazyGroup(click.Group):
         place = self.places[name]
         command: click.Command = getattr(import_module(f"fedparity.cli.{place.module}"), name)
         command.short_help = place.short_help
-        return command
+        return _with_quiet(command)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what the shell offers: names of commands, without importing any, and options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 -- only the shell asks
+
+        names = [name for name in self.places if name.startswith(incomplete)]
+        offered = [CompletionItem(name, help=self.places[name].short_help) for name in names]
+        return offered + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
@@ -61,6 +110,7 @@ class LazyGroup(click.Group):
 
 COMMANDS = {
     "demo": Place("demo_commands", "Audit five synthetic hospitals, from data to answer."),
+    "doctor": Place("doctor_commands", "Say what is installed, and whether a plan fits a table."),
     "plan": Place("command_groups", "Plan an audit before any silo is asked for numbers."),
     "sketch": Place("sketch_commands", "Reduce a silo's table to the numbers that may leave."),
     "secure": Place("command_groups", "Add up the silos' counts; the auditor sees the sum."),
@@ -72,6 +122,8 @@ COMMANDS = {
     "verify": Place("verify_commands", "Check the silos' messages against the plan."),
     "audit": Place("audit_commands", "Measure the disparity of all silos from their messages."),
     "engine": Place("command_groups", "Ask the silos over a network instead of by files."),
+    "serve": Place("serve_commands", "Collect the silos' messages with a small service."),
+    "send": Place("serve_commands", "Send a message to a collector."),
     "simulate": Place("simulate_commands", "Audit one table that has a column of silos."),
     "report": Place("report_commands", "Make a page, a PDF or Markdown of a result."),
     "keygen": Place("key_commands", "Make a key to sign messages with."),
@@ -82,13 +134,20 @@ COMMANDS = {
 @click.group(
     cls=LazyGroup,
     places={
-        "new": Place("plan_commands", "Write a plan: asks on a terminal, or takes options."),
-        "check": Place("plan_commands", "Find every mistake of a plan, with line and fix."),
-        "show": Place("plan_commands", "Say in plain words what a plan asks for."),
-        "sign": Place("plan_commands", "Sign a plan, for silos that obey only known auditors."),
-        "size": Place("planning_commands", "Say how large an audit must be, or what one detects."),
+        "new": Place("plans.plan_commands", "Write a plan: asks on a terminal, or takes options."),
+        "check": Place("plans.plan_commands", "Find every mistake of a plan, with line and fix."),
+        "show": Place("plans.plan_commands", "Say in plain words what a plan asks for."),
+        "letter": Place(
+            "plans.plan_commands", "Write what travels: letter, data use, commands to copy."
+        ),
+        "sign": Place(
+            "plans.plan_commands", "Sign a plan, for silos that obey only known auditors."
+        ),
+        "size": Place(
+            "plans.planning_commands", "Say how large an audit must be, or what one detects."
+        ),
         "privacy": Place(
-            "planning_commands", "Say what noise costs in accuracy, before it is drawn."
+            "plans.planning_commands", "Say what noise costs in accuracy, before it is drawn."
         ),
     },
 )
@@ -100,6 +159,7 @@ def plan() -> None:
       fedparity plan new
       fedparity plan check plan.toml
       fedparity plan show plan.toml
+      fedparity plan letter plan.toml -o letters
     """
 
 
@@ -118,8 +178,8 @@ def secure() -> None:
     """Add up the silos' counts; the auditor sees the sum.
 
     With [keys] in the plan, 2t - d of the d silos together with the auditor could see another's
-    own counts (t is the threshold), fewer of them the sum of the others. Without keys whoever
-    carries the files could.
+    own counts (t is the threshold), fewer of them the sum of the others. Without keys, those who
+    carry the files could.
 
     Every step writes one file; files go to a folder that all can read. Three silos or more take
     part. One that drops out after step 2 is left out of the sum; step 4 needs as many silos as
@@ -152,7 +212,7 @@ def policy() -> None:
 
     The policy is a file of this silo: --policy FILE, $FEDPARITY_POLICY, or fedparity/policy.toml
     in this user's folder for configuration. Without one, the default rules of plans are the
-    floors.
+    minimum.
 
     \b
     Examples:

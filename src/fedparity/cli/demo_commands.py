@@ -10,27 +10,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
 
-from fedparity.auditing.audit import audit
+from fedparity.auditing.audit import audit_messages
 from fedparity.cli.audit_text import audit_text
 from fedparity.cli.message_files import inspect_message
 from fedparity.cli.options import option, with_options
-from fedparity.cli.output import quoted
+from fedparity.cli.output import note, open_page, quoted
 from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.errors import OutputError
+from fedparity.documents.result import AuditResult
+from fedparity.errors import MissingExtraError, OutputError
 from fedparity.errors.base import printable
+from fedparity.errors.extras import check_html
 from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
+from fedparity.report.formats import FORMATS
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
@@ -115,7 +119,8 @@ def _demo_plan(levels: int) -> Plan:
     )
 
 
-_NOTE = "README.txt"
+_README = "README.txt"
+_PAGE = "report.html"
 _FIRST_LINE = "This folder was written by fedparity demo, and may be deleted."
 _WORDS = """\
 Five made-up hospitals use the same risk score, from 0 to 10. Inside each, the
@@ -128,8 +133,9 @@ HOSPITAL/        a hospital's own: patients.csv, which never leaves, and the
 inbox/           what the auditor received: per group a count, means of the
                  scores between ranks, and how many are at 5 or above
 result.json      what the auditor found
+report.html      the same as a page to open in a browser (needs fedparity[report])
 
-Typed in this folder, these commands make the last two again:
+Typed in this folder, these commands do it all again, from the inbox on:
 
 """
 
@@ -143,37 +149,43 @@ class DemoOptions:
     )
     levels: int = option(
         "--levels",
-        "Means k that each hospital releases per group, at most.",
+        "Values per hospital and group, at most.",
         min=1,
         default=DEFAULT_LEVELS,
     )
     seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
     force: bool = option("--force", "Write into a folder that holds other things.")
     as_json: bool = option("--json", "Print the result as JSON.")
+    open_report: bool = option("--open", "Open the report in a browser.")
 
 
 @click.command
 @with_options(DemoOptions)
 def demo(options: DemoOptions) -> None:
-    """Audit five synthetic hospitals, each nearly at parity, that together are not.
+    """Audit five synthetic hospitals: each nearly at parity, together not.
 
     Writes their tables and a plan to a folder, takes every step of an audit on them, and leaves
-    all of it to be explored. An earlier demo's files are replaced.
+    all of it to be explored: report.html is the page to open. An earlier demo's files are
+    replaced.
 
     \b
     Examples:
       fedparity demo
+      fedparity demo --open
       fedparity demo --out /tmp/demo --levels 20
       fedparity demo --json
     """
     folder = Path(options.out)
+    if options.open_report:
+        check_html()
     if not options.force:
         _check_folder(folder)
     made, plan = hospitals(options.seed), _demo_plan(options.levels)
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
-    result = audit(plan, messages)
+    result = audit_messages(plan, messages)
     result.write(folder / "result.json", force=True)
+    page = _write_page(folder, result)
     if options.as_json:
         click.echo(result.to_json())
     else:
@@ -181,16 +193,21 @@ def demo(options: DemoOptions) -> None:
         click.echo(f"What the hospitals sent\n\n{verify_text(plan, found, [])}\n")
         click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
     command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
-    note = printable(folder / _NOTE)
-    click.echo(f"\n{note} says what is in the folder; next:\n  {command}", err=True)
+    note(f"\n{printable(folder / _README)} says what is in the folder; next:\n  {command}")
+    if page is None:
+        note("For the report as a page: pip install 'fedparity[report]', then run it again.")
+    else:
+        note(f"The report, a page to open in a browser:\n  {printable(page)}")
+    if page is not None and options.open_report:
+        open_page(page)
 
 
 def _check_folder(folder: Path) -> None:
     """Refuse to write among files that are not a demo's."""
     if not folder.exists() or not any(folder.iterdir()):
         return
-    note = folder / _NOTE
-    if not (note.is_file() and note.read_text(encoding="utf-8").startswith(_FIRST_LINE)):
+    readme = folder / _README
+    if not (readme.is_file() and readme.read_text(encoding="utf-8").startswith(_FIRST_LINE)):
         raise OutputError(
             f"{folder} exists and was not written by fedparity demo.",
             fix="choose another folder with --out, or pass --force to write into it.",
@@ -205,7 +222,7 @@ def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
         except OSError as problem:
             raise OutputError.unwritable(str(own), str(problem.strerror)) from None
     typed = "".join(f"  {quoted('fedparity', *command)}\n" for command in _commands(made))
-    write_whole(folder / _NOTE, f"{_FIRST_LINE}\n\n{_WORDS}{typed}".encode(), force=True)
+    write_whole(folder / _README, f"{_FIRST_LINE}\n\n{_WORDS}{typed}".encode(), force=True)
     plan.write(folder / "plan.toml", force=True)
     for each in made:
         write_whole(folder / each.table_file, each.table(), force=True)
@@ -219,21 +236,41 @@ def _commands(made: Sequence[Hospital]) -> Iterator[list[str]]:
         target = ["-o", each.message_file, "--ledger", each.ledger_file, "--force"]
         yield ["sketch", "plan.toml", each.table_file, *columns, *target]
     yield ["verify", "plan.toml", "inbox"]
-    yield ["audit", "plan.toml", "inbox", "-o", "result.json", "--force"]
+    page = ["--html", _PAGE] if _has_pages() else []
+    yield ["audit", "plan.toml", "inbox", "-o", "result.json", *page, "--force"]
+
+
+def _has_pages() -> bool:
+    """Whether what a page needs is installed."""
+    try:
+        check_html()
+    except MissingExtraError:
+        return False
+    return True
+
+
+def _write_page(folder: Path, result: AuditResult) -> Path | None:
+    """Write the report as a page; None, and no page of an earlier demo, if that is not installed."""
+    page = folder / _PAGE
+    if not _has_pages():
+        page.unlink(missing_ok=True)
+        return None
+    write_whole(page, FORMATS["html"].render(result), force=True)
+    return page
 
 
 def _release(folder: Path, plan: Plan, hospital: Hospital) -> SiloSketch:
     """Reduce a hospital's table, enter the release into its ledger, and send it."""
-    release = prepare(
-        folder / hospital.table_file, plan=plan, silo=hospital.name, score="risk", group="group"
-    )
+    table = folder / hospital.table_file
+    reading: dict[str, Any] = {"score": "risk", "group": "group"}
+    release = prepare(table, plan=plan, silo=hospital.name, **reading)
     ledger = Ledger(folder / hospital.ledger_file)
     ledger.begin()
     permit = Permit.of(
-        plan, hospital.name, data=folder / hospital.table_file, policy=Policy(), ledger=ledger
+        plan, hospital.name, data=table, policy=Policy(), ledger=ledger, reading=reading
     )
     message = folder / hospital.message_file
-    permit.write(message, release.sketch, force=True)
+    permit.write(message, release.sketch, force=True, rows=release.rows)
     return SiloSketch.read(message)
 
 

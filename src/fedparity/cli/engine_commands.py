@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fedparity.cli.output import print_json, progress_bar
+from fedparity.cli.output import note, print_json, progress_bar
 from fedparity.engines.flower import be_quiet
 from fedparity.engines.remote import ALLOWED
 from fedparity.errors import MessageError, MissingExtraError
@@ -60,7 +60,7 @@ def new(
     *,
     as_json: bool,
 ) -> None:
-    """Write the app of a plan to the new folder DIR, with settings for each silo of its roster.
+    """Write the app of a plan to the folder DIR, with settings for each silo.
 
     The app holds the plan and no code but the import of fedparity, which every silo installs by
     itself. Send silos/NAME.toml to the operator of each silo; it stays there.
@@ -82,10 +82,9 @@ def new(
         files = [str(each) for each in written]
         print_json({"folder": folder, "plan": plan.digest, "files": files})
     silos = counted(len(plan.silos or ()), "silo")
-    click.echo(
+    note(
         f"wrote {printable(folder)}\nplan {plan.digest}\n"
-        f"next: send {printable(folder)}/silos/NAME.toml to each of the {silos}; see its README.md",
-        err=True,
+        f"next: send {printable(folder)}/silos/NAME.toml to each of the {silos}; see its README.md"
     )
 
 
@@ -117,9 +116,7 @@ def preview(settings: str, plan_file: str) -> None:
     click.echo(text)
     if mode_of(plan).protected:
         own.make_ready(plan)
-        click.echo(
-            "the table can be used; when the auditor asks, this silo reads it once", err=True
-        )
+        note("the table can be used; when the auditor asks, this silo reads it once")
 
 
 def _preview_text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:
@@ -148,7 +145,7 @@ _PROCESSES = ("flower-superlink", "flower-supernode", "flower-superexec", "flwr"
 @click.argument("command", type=click.Choice(_PROCESSES))
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def start(command: str, arguments: tuple[str, ...]) -> None:
-    """Run COMMAND of Flower with its telemetry, update check and installations switched off.
+    """Run COMMAND of Flower without telemetry, update check and installations.
 
     COMMAND is flower-superlink, flower-supernode, flower-superexec or flwr; ARGUMENTS are its
     own. This process becomes that one. A silo's settings are checked first: nothing starts while

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import click
 
 from fedparity.cli.options import PASSPHRASE_FILE, option, with_options
+from fedparity.cli.output import note
 from fedparity.documents.fields import is_name
-from fedparity.documents.files import read_passphrase, write_whole
+from fedparity.documents.files import read_secret, write_whole
 from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.errors import OptionError, OutputError
 from fedparity.errors.base import printable
@@ -28,7 +29,7 @@ class KeygenOptions:
     def secret(self) -> bytes | None:
         """Return the passphrase, read from its file or typed twice."""
         if self.passphrase_file is not None:
-            return read_passphrase(self.passphrase_file)
+            return read_secret(self.passphrase_file)
         if not self.passphrase:
             return None
         typed = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
@@ -39,7 +40,7 @@ class KeygenOptions:
 @click.argument("name", type=click.Path(dir_okay=False))
 @with_options(KeygenOptions)
 def keygen(name: str, options: KeygenOptions) -> None:
-    """Write NAME.key, which stays in the building, and NAME.pub, which goes to the auditor.
+    """Write NAME.key, which stays here, and NAME.pub, for the auditor.
 
     NAME is the silo's name in the plan, with a folder before it if you like. The line for the
     plan's [keys] is printed. Keys are Ed25519; no file is ever overwritten.
@@ -63,8 +64,7 @@ def keygen(name: str, options: KeygenOptions) -> None:
     write_key(f"{name}.key", key, passphrase=options.secret())
     write_whole(public, f"{public_text(key)}\n".encode())
     click.echo(f"{json.dumps(silo, ensure_ascii=False)} = {json.dumps(public_text(key))}")
-    click.echo(
+    note(
         f"wrote {printable(name)}.key, which stays here, and {printable(public)}, which goes to the auditor:\n"
-        "the line above belongs under [keys] of the plan",
-        err=True,
+        "the line above belongs under [keys] of the plan"
     )

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import click
 
 from fedparity.cli.options import LedgerOptions, json_option, with_options
-from fedparity.cli.output import print_json
+from fedparity.cli.output import note, print_json
+from fedparity.cli.row_text import reading_words, row_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
@@ -36,7 +37,7 @@ _SHORT = 19
 @click.option("--shared", is_flag=True, help="Let the group of the folder write to it.")
 @with_options(LedgerOptions)
 def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
-    """Begin a ledger, where a policy says that it must exist or an earlier one is lost.
+    """Begin a ledger, where one must exist or an earlier one is lost.
 
     \b
     Examples:
@@ -46,16 +47,16 @@ def init(because: str | None, options: LedgerOptions, *, shared: bool) -> None:
     """
     _, record = options.find()
     record.begin(because=because, shared=shared)
-    click.echo(f"wrote {printable(record.path)}", err=True)
+    note(f"wrote {printable(record.path)}")
     if because:
-        click.echo("next: enter each message that left: fedparity ledger add PLAN FILE", err=True)
+        note("next: enter each message that left: fedparity ledger add PLAN FILE")
 
 
 @click.command
 @json_option("Print all entries as JSON.")
 @with_options(LedgerOptions)
 def show(options: LedgerOptions, *, as_json: bool) -> None:
-    """Print every entry: when, under which plan, from which data set, at what cost.
+    """Print every entry: when, under which plan, of which data, at what cost.
 
     \b
     Examples:
@@ -71,7 +72,12 @@ def show(options: LedgerOptions, *, as_json: bool) -> None:
         click.echo("\n".join(wrapped(printable(_words(entry, entries)), 80, rest="  ")))
         if entry.file is not None:
             click.echo(f"  {printable(entry.file)}")
-    click.echo(f"{printable(record.path)}: {counted(len(entries), 'line')}", err=True)
+        if entry.reading:
+            how = f"read with {reading_words(entry.reading)}"
+            click.echo("\n".join(wrapped(how, 80, first="  ", rest="    ")))
+        if entry.rows:
+            click.echo("\n".join(wrapped(row_words(entry.rows), 80, first="  ", rest="    ")))
+    note(f"{printable(record.path)}: {counted(len(entries), 'line')}")
 
 
 @click.command
@@ -80,7 +86,7 @@ def show(options: LedgerOptions, *, as_json: bool) -> None:
 )
 @with_options(LedgerOptions)
 def verify(head: str | None, options: LedgerOptions) -> None:
-    """Check that every line continues the one before it, and print the digest of the last.
+    """Check that every line continues the one before; print the last digest.
 
     Lines that are cut off at the end leave no trace in the file: note the digest that is
     printed, and pass it as --head the next time. Exit code 4 if the chain is broken.
@@ -100,9 +106,7 @@ def verify(head: str | None, options: LedgerOptions) -> None:
         )
     click.echo(last or "empty")
     count = counted(len(entries), "line")
-    click.echo(
-        f"{printable(record.path)}: {count}, one chain; note the digest for --head", err=True
-    )
+    note(f"{printable(record.path)}: {count}, one chain; note the digest for --head")
 
 
 @click.command
@@ -110,7 +114,7 @@ def verify(head: str | None, options: LedgerOptions) -> None:
 @_because
 @with_options(LedgerOptions)
 def void(digest: str, because: str, options: LedgerOptions) -> None:
-    """Say that the message DIGEST was wrong; its entry stays, and what it cost stays spent.
+    """Say that the message DIGEST was wrong; its entry and its cost stay.
 
     Then the same plan may be answered anew. The new message names the one that it replaces,
     so the auditor sees that there was another. DIGEST is that of the message, as sketch and
@@ -143,9 +147,7 @@ def void(digest: str, because: str, options: LedgerOptions) -> None:
     if any(entry.entry == "void" and entry.release == release for entry in entries):
         raise LedgerError(f"{digest} is voided already.", fix="make the message that replaces it.")
     record.add(Entry(entry="void", time=now(), release=release, because=because))
-    click.echo(
-        f"voided {found[0].message}\nnext: make the message anew, and tell the auditor", err=True
-    )
+    note(f"voided {found[0].message}\nnext: make the message anew, and tell the auditor")
 
 
 @click.command
@@ -157,7 +159,7 @@ def void(digest: str, because: str, options: LedgerOptions) -> None:
 def add(
     plan: str, message: str, because: str, dataset: str | None, options: LedgerOptions
 ) -> None:
-    """Enter the file MESSAGE, which left under PLAN, into a ledger that does not know of it.
+    """Enter the file MESSAGE, which left under PLAN, into a ledger.
 
     For a ledger that was lost: auditors keep what they received, so ask them for copies.
 
@@ -188,7 +190,7 @@ def add(
         return not any(each.release == entry.release for each in entries)
 
     with record.commit(entry, unknown):
-        click.echo(f"entered {sketch.digest} into {printable(record.path)}", err=True)
+        note(f"entered {sketch.digest} into {printable(record.path)}")
 
 
 def release_words(entry: Entry, entries: Sequence[Entry]) -> tuple[str, ...]:

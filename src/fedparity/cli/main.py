@@ -13,12 +13,14 @@ import click
 
 from fedparity.cli.command_groups import COMMANDS, LazyGroup
 from fedparity.errors import (
+    CollectorUnreachableError,
     DatabaseUnreachableError,
     DisclosureError,
     FedparityError,
     InputError,
     MissingExtraError,
     MissingSiloError,
+    NotAllowedError,
     OptionError,
     OutputError,
 )
@@ -59,6 +61,8 @@ class ExitCode(IntEnum):
 
 _BY_ERROR: tuple[tuple[type[FedparityError], ExitCode], ...] = (
     (DatabaseUnreachableError, ExitCode.NETWORK),
+    (CollectorUnreachableError, ExitCode.NETWORK),
+    (NotAllowedError, ExitCode.REFUSED),
     (DisclosureError, ExitCode.REFUSED),
     (MissingSiloError, ExitCode.SILO_MISSING),
     (MissingExtraError, ExitCode.USAGE),
@@ -196,10 +200,11 @@ def _discard_output() -> None:
     help=f"Show a full traceback (it may contain data).  [env: {TRACEBACK}]",
 )
 def cli() -> None:
-    """Measure demographic disparity across institutions that cannot pool their data.
+    """Measure disparity between groups across institutions that share no records.
 
-    Each silo releases, per group, a count and k numbers of its score law; the auditor recovers
-    the disparity of the whole, what it comes from, and what each silo would have seen alone.
+    Each silo (a hospital, a bank, a court) sends, per group, a count and up to k summary values
+    of its scores. The auditor computes from them how far the groups are apart, where that comes
+    from, and what each silo would have seen alone.
 
     \b
     Examples:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from pathlib import Path
@@ -27,7 +27,7 @@ from typing import (
 
 import click
 
-from fedparity.documents.files import read_passphrase
+from fedparity.documents.files import read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
 from fedparity.documents.signing import read_key
@@ -83,6 +83,8 @@ def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 
         attributes["type"] = click.IntRange(min=attributes.pop("min"))
     words = flags.replace(",", "").split()
     names = [word for word in words if word.startswith("-")]
+    if words[-1] in ("FILE", "KEY") and "type" not in attributes:
+        attributes["type"] = click.Path(allow_dash=True)  # so that shells complete it
     attributes |= {"metavar": " ".join(words[len(names) :]) or None, "help": meaning}
     return field(metadata={"option": (names, attributes)})
 
@@ -334,7 +336,7 @@ class ReleaseOptions:
     )
     in_period: bool = option("--in-period", "The rows are limited to the plan's period.")
 
-    def permit(self, plan: Plan, silo: str, data: object) -> Permit:
+    def permit(self, plan: Plan, silo: str, data: object, reading: Mapping[str, Any]) -> Permit:
         """Return the permit for a release.
 
         Raises
@@ -356,6 +358,7 @@ class ReleaseOptions:
             allow_weaker=self.allow_weaker,
             again_because=self.again_because,
             in_period=self.in_period,
+            reading=reading,
         )
 
 
@@ -380,7 +383,7 @@ def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
 
     def passphrase() -> bytes | None:
         if passphrase_file is not None:
-            return read_passphrase(passphrase_file)
+            return read_secret(passphrase_file)
         if not sys.stdin.isatty():
             return None
         typed: str = click.prompt("Passphrase of the key", hide_input=True, err=True)

@@ -1,29 +1,50 @@
-"""What commands print: JSON, commands to type next, and a progress bar."""
+"""What commands print: JSON, notes and commands to type next, and a progress bar."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from fedparity.cli.command_groups import is_quiet
 from fedparity.errors.base import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Progress", "print_json", "progress_bar", "quoted"]
+__all__ = ["Progress", "note", "open_page", "print_json", "progress_bar", "quoted"]
 
 
 def print_json(document: object) -> None:
     """Print a document as JSON for people and programs."""
     click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def note(text: str) -> None:
+    """Print what was done, or what to do next, on the standard error stream; nothing with ``--quiet``.
+
+    Warnings and errors are not notes: they are printed anyway.
+    """
+    if not is_quiet():
+        click.echo(text, err=True)
+
+
+def open_page(path: str | os.PathLike[str]) -> None:
+    """Open a page that was written in the browser of this user, or say that there is none."""
+    import webbrowser  # noqa: PLC0415 -- few commands open a page
+
+    address = Path(path).absolute().as_uri()
+    if not webbrowser.open(address):
+        click.echo(f"warning: no browser can be started here; open {printable(path)}", err=True)
 
 
 def quoted(*words: object) -> str:
@@ -46,11 +67,11 @@ _PATIENCE = 0.5
 
 @contextmanager
 def progress_bar(unit: str) -> Iterator[Progress | None]:
-    """Give a callback that draws a bar on the standard error stream, or None off a terminal.
+    """Give a callback that draws a bar on the standard error stream, or None off a terminal or with ``--quiet``.
 
     The bar shows the amount done, the rate and the time left, and disappears at the end.
     """
-    if not sys.stderr.isatty():
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     bar = _Bar(unit)

@@ -22,8 +22,8 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import print_json
-from fedparity.cli.plan_text import plan_text
+from fedparity.cli.output import note, print_json
+from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import default_policy_path, find_policy, read_policy
@@ -115,7 +115,7 @@ def new(file: str | None, *, force: bool) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_whole(path, text.encode(), force=force)
     where = "" if not file else "; use it with --policy, or set FEDPARITY_POLICY"
-    click.echo(f"wrote {printable(path)}{where}\nnext: fedparity policy show", err=True)
+    note(f"wrote {printable(path)}{where}\nnext: fedparity policy show")
 
 
 @click.command
@@ -149,7 +149,7 @@ def check(context: click.Context, file: str, plan: str | None, *, as_json: bool)
             click.echo(f"{each['rule']}: {each['text']}")
     if not refused:
         what = f"{file} is a valid policy" if plan is None else f"{file} allows {plan}"
-        click.echo(printable(what), err=True)
+        note(printable(what))
         return
     click.echo(
         f"error: {printable(file)} refuses {printable(plan)} by {counted(len(refused), 'rule')}.\n"
@@ -179,7 +179,7 @@ def show(policy: str | None) -> None:
 @click.command
 @with_options(LedgerOptions)
 def dossier(options: LedgerOptions) -> None:
-    """Print this silo's own page in Markdown: its policy, its ledger, its versions.
+    """Print this silo's page in Markdown: its policy, ledger and versions.
 
     \b
     Examples:
@@ -304,4 +304,4 @@ def approve(plan: str, options: ApprovalOptions) -> None:
     given = {e.by for e in entries if e.entry == "approval" and e.plan == agreed.digest}
     left = own.needed - len(given & set(own.people))
     rest = "the plan may be answered" if left <= 0 else f"{left} more must approve it"
-    click.echo(f"approved {agreed.digest} by {printable(by)}; {rest}", err=True)
+    note(f"approved {agreed.digest} by {printable(by)}; {rest}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import click
 
 from fedparity.cli.options import option, with_options
+from fedparity.cli.output import note
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
 from fedparity.errors.base import printable
@@ -73,7 +74,7 @@ class ReportOptions:
                 click.echo(data.decode(), nl=False)
             else:
                 write_whole(target, data, force=force)
-                click.echo(f"wrote {printable(target)}", err=True)
+                note(f"wrote {printable(target)}")
 
 
 @click.command

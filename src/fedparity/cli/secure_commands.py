@@ -22,7 +22,7 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import progress_bar
+from fedparity.cli.output import note, progress_bar
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
@@ -161,14 +161,14 @@ def _report_written(message: RoundMessage, output: str, next_step: str, *, as_js
             "bytes": len(message.to_bytes()),
         }
         click.echo(json.dumps(document, indent=2))
-    click.echo(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}", err=True)
+    note(f"wrote {printable(output)}\ndigest {message.digest}\nnext: {next_step}")
 
 
 @click.command
 @click.argument("plan", type=click.Path())
 @with_options(StepOptions)
 def keys(plan: str, options: StepOptions) -> None:
-    """Start a round under PLAN: write NAME.keys.json, two public keys for this silo.
+    """Start a round under PLAN: write NAME.keys.json, two public keys.
 
     Their private halves are in NAME.secure-state, readable by you alone; without it the round
     goes on without this silo. A new round needs a new state file.
@@ -182,7 +182,7 @@ def keys(plan: str, options: StepOptions) -> None:
     message = step.write()
     if not step.plan.keys:
         click.echo(
-            "warning: the plan has no [keys]: whoever carries the messages could put keys in between "
+            "warning: the plan has no [keys]: those who carry the messages could put keys in between "
             "and read this silo's own numbers",
             err=True,
         )
@@ -194,7 +194,7 @@ def keys(plan: str, options: StepOptions) -> None:
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(StepOptions)
 def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
-    """Write NAME.shares.json, for which the keys of all silos must be among MESSAGES.
+    """Write NAME.shares.json; MESSAGES must hold the keys of all silos.
 
     MESSAGES are files, patterns, or folders of files that end in .json. Each silo can open its
     own share only; as many as the plan's threshold are needed to make use of them.
@@ -214,7 +214,7 @@ def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(MaskOptions)
 def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) -> None:
-    """Count the table DATA on the plan's grid and write NAME.mask.json: random numbers.
+    """Count the table DATA and write NAME.mask.json: numbers hidden by masks.
 
     Only the sum over the silos, opened in step 6, means anything. The keys and shares of all
     silos must be among MESSAGES; every share for this silo is opened and checked before the
@@ -238,7 +238,7 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
     step = _SiloStep("mask", plan, options, options.release, dry_run=options.dry_run)
     mode = SecureMode(step.plan)
     mode.check_unweighted(weighted=reading["weight"] is not None)
-    permit = options.release.permit(step.plan, options.silo, source)
+    permit = options.release.permit(step.plan, options.silo, source, reading)
 
     @contextmanager
     def read() -> Iterator[tuple[Records, ComputeOptions]]:
@@ -281,9 +281,7 @@ def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> No
     agreed = Plan.read(plan)
     made = request_for(agreed, _inbox(messages))
     made.write(options.output, force=options.force)
-    click.echo(
-        f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum", err=True
-    )
+    note(f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum")
     steps = "consent, then unmask" if agreed.keys else "unmask"
     _report_written(
         made, options.output, f"send the file to all of them: {steps}", as_json=options.as_json
@@ -295,7 +293,7 @@ def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> No
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(StepOptions)
 def consent(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
-    """Write NAME.consent.json: this silo's signature under the request among MESSAGES.
+    """Write NAME.consent.json: this silo's signature under the request.
 
     Only for plans with [keys]. A silo answers a request once as many silos as the threshold, t,
     have signed it. An auditor who shows different lists to different silos then needs 2t - d of

@@ -10,15 +10,16 @@ import numpy as np
 
 from fedparity.cli.audit_commands import ResultCommand, ResultOptions
 from fedparity.cli.options import POSITIVE, TableOptions, nested, option, with_options
-from fedparity.cli.output import progress_bar
+from fedparity.cli.output import note, progress_bar
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
 from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.in_process import Settings, audit_pooled
-from fedparity.engines.in_process import simulate as measure
+from fedparity.engines.in_process import audit as measure
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.federated.mixtures import Estimator
+from fedparity.modes.mode import AuditOptions
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
 from fedparity.text import counted
 
@@ -30,16 +31,16 @@ class MeasurementOptions:
     """What a plan would say of the measurement; None where its default applies."""
 
     levels: int | None = option(
-        "--levels", f"Numbers per cell.  [default: {DEFAULT_LEVELS}]", min=1
+        "--levels", f"Values per group and silo, at most.  [default: {DEFAULT_LEVELS}]", min=1
     )
     sketch: Kind | None = option(
         "--sketch",
-        f"What they are.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
+        f"Values sent: bin means, quantiles or counts.  [default: {DEFAULT_SKETCH}, or counts of few scores]",
         type=click.Choice(get_args(Kind)),
     )
     estimator: Estimator | None = option(
         "--estimator",
-        f"How they are read.  [default: {DEFAULT_ESTIMATOR}]",
+        f"How the auditor combines them.  [default: {DEFAULT_ESTIMATOR}]",
         type=click.Choice(get_args(Estimator)),
     )
     order: Literal[1, 2] | None = option(
@@ -108,7 +109,7 @@ class SimulationOptions:
 
 
 @click.command(cls=ResultCommand)
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SimulationOptions)
 @click.pass_context
 def simulate(context: click.Context, data: str | None, options: SimulationOptions) -> None:
@@ -154,7 +155,7 @@ def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> 
             return measure(source, silo=options.silo, plan=plan, **reading, **settings, **chosen)
         groups = None if plan is None else plan.groups
         table = _dealt(read_pooled(source, silo=None, groups=groups, **reading), options)
-        return audit_pooled(table, plan or Settings(**settings), **chosen)
+        return audit_pooled(table, plan or Settings(**settings), AuditOptions(**chosen))
 
 
 def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
@@ -172,7 +173,7 @@ def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
         words += f"; score and silo: Pearson {dealt.pearson:.3f}, Spearman {dealt.spearman:.3f}"
     if dropped := int(pooled.dropped.sum()):
         words += f"; {counted(dropped, 'row')} without a score left out"
-    click.echo(words, err=True)
+    note(words)
     names, codes = np.unique(dealt.names, return_inverse=True)
     return PooledTable.from_records(
         groups=pooled.groups,

@@ -5,10 +5,10 @@ Its text shows the operator of the silo, in 80 columns, all that leaves and what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
@@ -21,7 +21,8 @@ from fedparity.cli.options import (
     option,
     with_options,
 )
-from fedparity.cli.output import Progress, print_json, progress_bar
+from fedparity.cli.output import Progress, note, print_json, progress_bar
+from fedparity.cli.row_text import reading_words, row_lines
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
@@ -33,10 +34,12 @@ from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
-from fedparity.modes.noisy import Preview
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare, preview
 from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
+
+if TYPE_CHECKING:
+    from fedparity.modes.noisy import Preview
 
 __all__ = ["SketchOptions", "dry_run_text", "numbers_words", "preview_text", "sketch"]
 
@@ -67,7 +70,7 @@ class SketchOptions:
 
 @click.command
 @click.argument("plan", type=click.Path())
-@click.argument("data", required=False)
+@click.argument("data", type=click.Path(), required=False)
 @with_options(SketchOptions)
 def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
@@ -96,7 +99,7 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     if not (options.dry_run or options.force):
         refuse_existing(output)
     mode_of(agreed).check(silo, weighted=options.table.weight is not None)
-    permit = options.release.permit(agreed, silo, source)
+    permit = options.release.permit(agreed, silo, source, options.table.reading())
     if options.dry_run:
         _dry_run(source, agreed, permit, options)
         return
@@ -107,8 +110,8 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     if finished is not None:
         if options.as_json:
             print_json(_release_summary(finished, output, permit))
-        click.echo(f"wrote {printable(output)}\ndigest {finished.digest}", err=True)
-        click.echo("an earlier run was interrupted after its entry; this is its message", err=True)
+        note(f"wrote {printable(output)}\ndigest {finished.digest}")
+        note("an earlier run was interrupted after its entry; this is its message")
         return
     permit.check()
     release = _prepared(source, agreed, options).replacing(permit.voided())
@@ -117,10 +120,10 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
     if options.verbose:
         click.echo(_execution_text(release), err=True)
     check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
-    permit.write(output, release.sketch, force=options.force)
+    permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
-    click.echo(_written_text(release, output, permit), err=True)
+    note(_written_text(release, output, permit))
 
 
 def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:
@@ -139,12 +142,13 @@ def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions)
         if options.as_json:
             click.echo(shown.sketch.to_bytes(), nl=False)
         else:
-            click.echo(dry_run_text(shown, plan))
-    elif isinstance(shown, Preview):
+            click.echo(dry_run_text(shown, plan, permit.reading))
+    else:
+        noisy = cast("Preview", shown)
         if options.as_json:
-            print_json(_preview_summary(shown, permit))
+            print_json(_preview_summary(noisy, permit))
         else:
-            click.echo(preview_text(shown, permit))
+            click.echo(preview_text(noisy, permit))
     try:
         permit.check()
     except DisclosureError as error:
@@ -186,9 +190,13 @@ _LONGEST_LABEL = 20
 _COLUMNS = (("count", 11), ("levels", 7), ("lowest", 10), ("median", 10), ("highest", 10))
 
 
-def dry_run_text(release: Release, plan: Plan, width: int = _WIDTH) -> str:
-    """Return all that would leave, what would not, and which rules decided that."""
+def dry_run_text(
+    release: Release, plan: Plan, reading: Mapping[str, Any] | None = None, width: int = _WIDTH
+) -> str:
+    """Return all that would leave, what would not, which rules decided that, and what was read."""
     sketch = release.sketch
+    rows = [] if release.rows is None else ["", *row_lines(release.rows, width)]
+    how = wrapped(f"Read with {reading_words(reading)}", width, rest="  ") if reading else []
     lines = [
         *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
         "",
@@ -200,10 +208,13 @@ def dry_run_text(release: Release, plan: Plan, width: int = _WIDTH) -> str:
         f"plan    {sketch.plan}",
         "",
         *_rules(release, plan, width),
+        *rows,
+        *how,
         "",
         *wrapped(
             "Not sent: names or identifiers; any other column; the numbers of records of withheld "
-            "groups; the reasons above. fedparity sketch --dry-run --json prints the very bytes.",
+            "groups; labels of the table and how they were read; and this explanation. "
+            "fedparity sketch --dry-run --json prints the exact file.",
             width,
         ),
     ]
@@ -288,6 +299,8 @@ def _size_words(sketch: SiloSketch) -> str:
     words = numbers_words(sketch)
     if sketch.rows_dropped:
         words += f"; {counted(sketch.rows_dropped, 'row')} without a score left out"
+    if sketch.rows_filtered:
+        words += f"; {counted(sketch.rows_filtered, 'row')} left out by the filter"
     return f"{words}; {len(sketch.to_bytes()):,} bytes, {signed}"
 
 
@@ -434,6 +447,8 @@ def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
             "spent: the numbers themselves are only seen when they are released."
         ),
     ]
+    if permit.reading:
+        paragraphs.append(f"Read with {reading_words(permit.reading)}")
     blocks = ["\n".join(wrapped(paragraph, width)) for paragraph in paragraphs]
     return "\n\n".join([*blocks, f"plan    {plan.digest}"])
 

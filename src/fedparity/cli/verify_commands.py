@@ -51,7 +51,7 @@ class VerifyOptions:
 def verify(
     context: click.Context, plan: str | None, sketches: tuple[str, ...], options: VerifyOptions
 ) -> None:
-    """Check every message, on its own and against PLAN: a table, one line for each.
+    """Check every message, on its own and against PLAN, and print a table.
 
     SKETCHES are files, patterns, or folders of files that end in .json. All are checked even if
     one is refused; exit code 3 if any is. With --result: whether a result is as its auditor
@@ -167,7 +167,7 @@ def _signed_words(plan: Plan, each: Inspection) -> str:
         return "no"
     if not plan.keys:
         return "unchecked"
-    return "wrongly" if isinstance(each.error, SignatureError) else "yes"
+    return "invalid" if isinstance(each.error, SignatureError) else "yes"
 
 
 def _name(each: Inspection) -> str:
@@ -209,7 +209,7 @@ def _ending(
         return wrapped(f"{words}; the plan has no roster, so nobody can be missing.", width)
     if missing:
         return wrapped(f"{words}; {len(missing):,} missing: {named(list(missing))}.", width)
-    return wrapped(f"{words}; no silo of the roster is missing.", width)
+    return wrapped(f"{words}; all silos in the plan have answered.", width)
 
 
 _STEP_NAMES = {kind: step for step, kind in STEPS.items()}

@@ -19,7 +19,7 @@ __all__ = [
     "StagedFile",
     "file_name",
     "read_bounded",
-    "read_passphrase",
+    "read_secret",
     "refuse_existing",
     "refuse_open_to_others",
     "staged",
@@ -246,8 +246,8 @@ def refuse_open_to_others(
         )
 
 
-def read_passphrase(name: str) -> bytes:
-    """Return the passphrase of a file, or of the standard input for ``-``: its first line.
+def read_secret(name: str, what: str = "passphrase") -> bytes:
+    """Return the secret of a file, or of the standard input for ``-``: its first line.
 
     Raises
     ------
@@ -259,15 +259,15 @@ def read_passphrase(name: str) -> bytes:
             line = sys.stdin.readline(_LONGEST).encode()
         else:
             with open(name, "rb") as file:  # noqa: PTH123 -- pathlib takes 7 ms to import
-                refuse_open_to_others(file.fileno(), name, what="a passphrase", error=KeyFileError)
+                refuse_open_to_others(file.fileno(), name, what=f"a {what}", error=KeyFileError)
                 line = file.readline(_LONGEST)
     except OSError as problem:
         raise KeyFileError.unreadable(name, str(problem.strerror)) from None
-    passphrase = line.rstrip(b"\r\n")
-    if not passphrase:
+    secret = line.rstrip(b"\r\n")
+    if not secret:
         place = "the standard input" if name == "-" else name
         raise KeyFileError(
-            f"{place} holds no passphrase on its first line.",
-            fix="write the passphrase, and nothing else, to a file of mode 600.",
+            f"{place} holds no {what} on its first line.",
+            fix=f"write the {what}, and nothing else, to a file of mode 600.",
         )
-    return passphrase
+    return secret

@@ -41,7 +41,10 @@ __all__ = [
 
 SCHEMA = "fedparity/sketch/1"
 _FIELDS = frozenset(
-    ("schema", "plan", "silo", "kind", "cells", "rows_dropped", "guarantee", "software")
+    (
+        *("schema", "plan", "silo", "kind", "cells", "rows_dropped", "rows_filtered"),
+        *("guarantee", "software"),
+    )
 )
 _OPTIONAL = frozenset(("replaces", "signature"))
 _HISTOGRAM_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
@@ -110,6 +113,8 @@ class SiloSketch(Document):
         One for each group of the plan, in the plan's order.
     rows_dropped : int, default 0
         Rows that were left out because their score is missing, where that was allowed.
+    rows_filtered : int, default 0
+        Rows of the silo's table that its own filter left out.
     guarantee : mapping
         The rules that were applied: ``mode`` and the parameters of each rule.
     software : str
@@ -143,6 +148,7 @@ class SiloSketch(Document):
     kind: MessageKind
     cells: Sequence[SketchedCell | HistogramCell]
     rows_dropped: int = 0
+    rows_filtered: int = 0
     guarantee: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({"mode": "none"}))
     software: str
     replaces: str | None = None
@@ -152,11 +158,12 @@ class SiloSketch(Document):
         _check_texts(self)
         object.__setattr__(self, "cells", _checked_cells(self.cells, self.kind))
         object.__setattr__(self, "guarantee", _checked_guarantee(self.guarantee))
-        rows = as_whole(self.rows_dropped, 0, _MOST_RECORDS)
-        if rows is None:
-            expected = "a whole number from 0 to 10^12"
-            raise MessageError.field("rows_dropped", expected, self.rows_dropped)
-        object.__setattr__(self, "rows_dropped", rows)
+        for name in ("rows_dropped", "rows_filtered"):
+            rows = as_whole(getattr(self, name), 0, _MOST_RECORDS)
+            if rows is None:
+                expected = "a whole number from 0 to 10^12"
+                raise MessageError.field(name, expected, getattr(self, name))
+            object.__setattr__(self, name, rows)
         if self.signature is not None:
             _check_signature(self.signature)
 
@@ -211,6 +218,7 @@ class SiloSketch(Document):
             "kind": self.kind,
             "cells": [cell.to_dict() for cell in self.cells],
             "rows_dropped": self.rows_dropped,
+            "rows_filtered": self.rows_filtered,
             "guarantee": dict(self.guarantee),
             "software": self.software,
         }

@@ -80,7 +80,7 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
         )
     _check_groups(plan, sketch)
     _check_guarantee(plan, sketch)
-    if plan.privacy is not None and sketch.rows_dropped:
+    if plan.privacy is not None and (sketch.rows_dropped or sketch.rows_filtered):
         raise MessageError(
             f"silo {sketch.silo!r} says how many rows it left out, an exact number that the plan's "
             "privacy mode keeps in the building.",

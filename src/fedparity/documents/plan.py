@@ -25,6 +25,7 @@ from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
 __all__ = [
     "Plan",
     "plan_warnings",
+    "unreachable_level",
 ]
 
 
@@ -280,6 +281,10 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
     >>> print(*plan_warnings(plan))
     sketch = "mean" is obeyed, but scores have 10 points only: counts at each would be exact, so leave sketch out.
     """
+    return (*_sketch_warnings(plan), *_level_warnings(plan))
+
+
+def _sketch_warnings(plan: Plan) -> tuple[str, ...]:
     if plan.score_step is None or plan.sketch == "counts":
         return ()
     points = plan.score_points.size
@@ -287,3 +292,29 @@ def plan_warnings(plan: Plan) -> tuple[str, ...]:
         return ()
     words = f'sketch = "{plan.sketch}" is obeyed, but scores have {points:,} points only'
     return (f"{words}: counts at each would be exact, so leave sketch out.",)
+
+
+def unreachable_level(
+    level: float, unit: ReviewUnit, score_range: tuple[float, float]
+) -> str | None:
+    """Return why no audit can exceed a review level, without a full stop; None if one can.
+
+    Examples
+    --------
+    >>> unreachable_level(0.5, "points", (0.0, 10.0))
+    >>> unreachable_level(50.0, "points", (0.0, 10.0))
+    'a review level of 50 points is not below the whole score range, 10: no audit can exceed it'
+    """
+    width = score_range[1] - score_range[0]
+    most = {"points": width, "share": 1.0}.get(unit)
+    if most is None or level < most:
+        return None
+    words = f"{level:g} points" if unit == "points" else f"a share of {level:g}"
+    return f"a review level of {words} is not below the whole score range, {most:g}: no audit can exceed it"
+
+
+def _level_warnings(plan: Plan) -> tuple[str, ...]:
+    if plan.review_level is None:
+        return ()
+    reason = unreachable_level(plan.review_level, plan.review_unit, plan.score_range)
+    return () if reason is None else (f"{reason}.",)

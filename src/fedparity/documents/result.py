@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.document import Document
+from fedparity.documents.document import Columns, Document, Part, Parts, Tabular
 from fedparity.documents.files import Path, read_bounded
 from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object
 from fedparity.documents.result_parts import (
@@ -54,7 +54,7 @@ Whom: TypeAlias = Literal["answered", "all"]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class AuditResult(Document):
+class AuditResult(Document, Part, Tabular):
     """What an audit found; :func:`fedparity.audit` makes it, and JSON holds it.
 
     Two results are equal if their JSON is. ``federation`` holds the sketches that were measured;
@@ -67,21 +67,21 @@ class AuditResult(Document):
     silos_missing: tuple[str, ...]
     n: Amount
     """Records released, or their weight."""
-    groups: tuple[GroupResult, ...]
+    groups: Parts[GroupResult]
     """The groups that were measured, in the order of the plan."""
-    set_aside: tuple[SetAside, ...]
+    set_aside: Parts[SetAside]
     """The groups of the plan that no silo released."""
     disparity: DisparityResult
     magnitudes: MagnitudesResult
-    thresholds: tuple[ThresholdResult, ...]
+    thresholds: Parts[ThresholdResult]
     """Rates at the thresholds of the plan, and at those asked for at the audit."""
-    tails: tuple[TailResult, ...]
+    tails: Parts[TailResult]
     """Rates above quantiles of all records that were asked for at the audit."""
     heterogeneity: HeterogeneityResult
-    pairs: tuple[PairResult, ...]
+    pairs: Parts[PairResult]
     decomposition: DecompositionResult
     attribution: AttributionResult
-    silos: tuple[SiloResult, ...]
+    silos: Parts[SiloResult]
     guarantee: Terms
     """The rules that every message says were applied."""
     warnings: tuple[AuditWarning, ...]
@@ -156,21 +156,14 @@ class AuditResult(Document):
             result = replace(result, signature=signature)
         groups = [part.group for part in result.groups] + [part.group for part in result.set_aside]
         labels = {group_key(group): group for group in groups}
-        result = replace(result, silos=tuple(relabeled(silo, labels) for silo in result.silos))
+        result = replace(result, silos=Parts(relabeled(silo, labels) for silo in result.silos))
         check_result(result)
         return result
 
-    def to_frame(self, backend: str | None = None) -> Any:  # noqa: ANN401 -- of any library
-        """Return one row per silo, as a pandas, polars or pyarrow table.
-
-        Parameters
-        ----------
-        backend : "pandas", "polars" or "pyarrow", optional
-            One that is loaded or installed, in this order, if absent.
-        """
-        from fedparity.documents.result_frame import silo_frame  # noqa: PLC0415
-
-        return silo_frame(self, backend)
+    def table_columns(self) -> Columns:
+        """Return the columns of a table with one row for each silo: :meth:`to_frame` has it."""
+        influence = [each.influence for each in self.attribution.silos]
+        return {**self.silos.table_columns(), "influence": influence}
 
     def at_threshold(self, threshold: float, *, of: Whom = "answered") -> ThresholdReport:
         """Return selection rates and ratios at a threshold, with brackets and intervals.
@@ -230,8 +223,8 @@ class AuditResult(Document):
             above[share.level] = TailResult(**vars(share), all=of_all.answer)
         return replace(
             self,
-            thresholds=tuple(at[score] for score in sorted(at)),
-            tails=tuple(above[level] for level in sorted(above)),
+            thresholds=Parts(at[score] for score in sorted(at)),
+            tails=Parts(above[level] for level in sorted(above)),
             signature=None,  # of another document
         )
 

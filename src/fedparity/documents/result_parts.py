@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
+from fedparity.documents.document import Columns, Part, Parts, Tabular
 from fedparity.documents.fields import group_text
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.message_cells import Withheld
@@ -81,7 +82,7 @@ def verdict(interval: Bounds, review_level: float | None) -> Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanSummary:
+class PlanSummary(Part):
     """What was asked: the parts of the plan that the numbers depend on, and its digest."""
 
     title: str
@@ -102,7 +103,7 @@ class PlanSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupResult:
+class GroupResult(Part):
     """One group in all silos together."""
 
     group: Group
@@ -111,9 +112,14 @@ class GroupResult:
     share: float
     mean: float
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
-class SetAside:
+class SetAside(Part):
     """A group that no silo released, or too small in a secure sum: in outer bounds, in no estimate."""
 
     group: Group
@@ -124,9 +130,14 @@ class SetAside:
     known: str
     """The same in words."""
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
-class Bounded:
+class Bounded(Part):
     """A number of the raw data, and what it could be."""
 
     value: float
@@ -152,7 +163,7 @@ class Estimate(Bounded):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class Compared(Part):
     """The number that the review level speaks of, in the plan's review unit."""
 
     value: float | None
@@ -164,7 +175,7 @@ class Compared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdicts:
+class Verdicts(Part):
     """Where the number compared lies with respect to the review level."""
 
     answered: Verdict
@@ -202,7 +213,7 @@ class WorstPair(Estimate):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InDeviations:
+class InDeviations(Part):
     """A number in standard deviations; ``None``, and no limit, where these may be zero."""
 
     value: float | None
@@ -211,7 +222,7 @@ class InDeviations:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standardized:
+class Standardized(Part):
     """The worst pair in standard deviations of the scores within groups."""
 
     deviation: Bounded
@@ -228,9 +239,14 @@ class Burden(Bounded):
 
     group: Group
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
-class MagnitudesResult:
+class MagnitudesResult(Part):
     """The disparity in units that people can read."""
 
     points: Estimate
@@ -243,7 +259,7 @@ class MagnitudesResult:
     """How much of the disparity of order 2 is differences of means; the rest is spread and shape."""
     equal_weights: Bounded
     """The disparity of order 2 in score points if all groups were equally large."""
-    burden: tuple[Burden, ...]
+    burden: Parts[Burden]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +283,7 @@ class Ratio(Bounds):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupRate:
+class GroupRate(Part):
     """The rate of one group, next to those of the others."""
 
     group: Group
@@ -283,16 +299,21 @@ class GroupRate:
     answer: FourFifths
     """Where the interval of ``ratio`` lies."""
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
-class _RateReport:
+class _RateReport(Part, Tabular):
     """Rates of all groups and their comparison, with brackets and intervals."""
 
     confidence: float
     """Of all intervals."""
     largest: Group
     """The group with the most records."""
-    groups: tuple[GroupRate, ...]
+    groups: Parts[GroupRate]
     widest_gap: Sampled
     """The highest rate minus the lowest."""
     answer: FourFifths
@@ -303,6 +324,10 @@ class _RateReport:
         document: dict[str, Any] = as_json(self)
         return document
 
+    def table_columns(self) -> Columns:
+        """Return the columns of a table with one row for each group."""
+        return self.groups.table_columns()
+
 
 @dataclass(frozen=True, kw_only=True)
 class ThresholdReport(_RateReport):
@@ -311,6 +336,17 @@ class ThresholdReport(_RateReport):
     score: float
     """The threshold."""
     favorable: Favorable
+
+    @property
+    def label(self) -> float:
+        """What finds it among others."""
+        return self.score
+
+    def table_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each group."""
+        yield from (
+            {"threshold": self.score} | row for each in self.groups for row in each.table_rows()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -321,6 +357,17 @@ class TailReport(_RateReport):
     """The level of the quantile: 0.5 for the median."""
     cutoff: Bracket
     """The quantile of the records."""
+
+    @property
+    def label(self) -> float:
+        """What finds it among others."""
+        return self.level
+
+    def table_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each group."""
+        yield from (
+            {"level": self.level} | row for each in self.groups for row in each.table_rows()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -340,7 +387,7 @@ class TailResult(TailReport):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeterogeneityResult:
+class HeterogeneityResult(Part):
     """The Cramér counterpart of the disparity."""
 
     value: float
@@ -349,7 +396,7 @@ class HeterogeneityResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairResult:
+class PairResult(Part):
     """Distances between two groups, in score points."""
 
     groups: tuple[Group, Group]
@@ -364,9 +411,14 @@ class PairResult:
     mean_gap: float
     """Mean of the first minus mean of the second."""
 
+    @property
+    def label(self) -> tuple[Group, Group]:
+        """What finds it among others."""
+        return self.groups
+
 
 @dataclass(frozen=True, kw_only=True)
-class DecompositionResult:
+class DecompositionResult(Part):
     """V_mix, V_bar and R; for order 1 the terms of the triangle inequality, without R.
 
     ``None`` in a secure mode: they are no function of a sum over silos.
@@ -380,16 +432,21 @@ class DecompositionResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiloInfluenceResult:
+class SiloInfluenceResult(Part):
     """What one silo adds to the disparity."""
 
     silo: str
     influence: float | None
     """The disparity of all minus that without the silo; ``None`` if nothing is left to compare."""
 
+    @property
+    def label(self) -> str:
+        """What finds it among others."""
+        return self.silo
+
 
 @dataclass(frozen=True, kw_only=True)
-class StandIn:
+class StandIn(Part):
     """A silo without a group: its pooled law stood in for it in the attribution."""
 
     silo: str
@@ -397,7 +454,7 @@ class StandIn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartIntervals:
+class PartIntervals(Part):
     """Intervals of the two parts of the attribution; ``None`` where the silos were not seen."""
 
     selection: Bounds | None
@@ -405,7 +462,7 @@ class PartIntervals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttributionResult:
+class AttributionResult(Part):
     """How much comes from who is where, how much from inside the silos.
 
     ``None`` in a secure mode: they are no function of a sum over silos.
@@ -413,7 +470,7 @@ class AttributionResult:
 
     selection: float | None
     within: float | None
-    silos: tuple[SiloInfluenceResult, ...]
+    silos: Parts[SiloInfluenceResult]
     intervals: PartIntervals
     stand_ins: tuple[StandIn, ...]
 
@@ -423,7 +480,7 @@ SILO_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiloResult:
+class SiloResult(Part):
     """What one silo would see alone; ``None`` where fewer than two groups can be compared."""
 
     silo: str
@@ -445,28 +502,38 @@ class SiloResult:
     quantiles: Mapping[Group, tuple[float, ...] | None]
     """At :data:`SILO_LEVELS` by group; ``None`` where no values were released."""
 
+    @property
+    def label(self) -> str:
+        """What finds it among others."""
+        return self.silo
+
 
 @dataclass(frozen=True, kw_only=True)
-class GroupCurve:
+class GroupCurve(Part):
     """The quantile function of one group in all silos together."""
 
     group: Group
     quantiles: tuple[float, ...]
 
+    @property
+    def label(self) -> Group:
+        """What finds it among others."""
+        return self.group
+
 
 @dataclass(frozen=True, kw_only=True)
-class Curves:
+class Curves(Part):
     """The laws that were compared, as quantiles at the same levels; read from the sketches."""
 
     levels: tuple[float, ...]
     """From 0, where the smallest atom stands, to 1."""
-    groups: tuple[GroupCurve, ...]
+    groups: Parts[GroupCurve]
     center: tuple[float, ...]
     """The barycenter; for order 1 the lower weighted median of the groups' quantiles."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResultSignature:
+class ResultSignature(Part):
     """A signature, and the key that it fits."""
 
     key: str

@@ -20,6 +20,7 @@ from typing import (
     get_type_hints,
 )
 
+from fedparity.documents.document import Parts
 from fedparity.documents.fields import FrozenMapping, as_group, hidden_place
 from fedparity.documents.result_parts import (
     SILO_LEVELS,
@@ -123,11 +124,11 @@ def _or_null(read: Read) -> Read:
     return lambda value, where: None if value is None else read(value, where)
 
 
-def _tuple_of(read: Read) -> Read:
+def _tuple_of(read: Read, kind: type[tuple[Any, ...]] = tuple) -> Read:
     def read_all(value: object, where: str) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
             raise ResultError.field(where, "a list", value)
-        return tuple(read(item, f"{where}[{i}]") for i, item in enumerate(value))
+        return kind(read(item, f"{where}[{i}]") for i, item in enumerate(value))
 
     return read_all
 
@@ -181,6 +182,8 @@ def _reader(hint: Any) -> Read:  # noqa: ANN401 -- a type
         read = _TAGGED[hint.__metadata__[0]]
     elif origin is Literal:
         read = _one_of(parts)
+    elif origin is Parts:
+        read = _tuple_of(_reader(parts[0]), Parts)
     elif origin is tuple and parts[-1] is Ellipsis:
         read = _tuple_of(_reader(parts[0]))
     elif origin is tuple:

@@ -18,13 +18,14 @@ from fedparity.documents.fields import (
 )
 from fedparity.documents.files import Path, refuse_open_to_others
 from fedparity.documents.plan import Plan
-from fedparity.documents.result_parts import ResultSignature
 from fedparity.documents.toml_text import key_lines
 from fedparity.errors import KeyFileError, OutputError, PlanError, ResultError, SignatureError
 from fedparity.errors.table_errors import MissingExtraError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from fedparity.documents.result_parts import ResultSignature
 
 __all__ = [
     "Signable",

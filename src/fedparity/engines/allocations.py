@@ -14,6 +14,7 @@ from fedparity.errors import GroupError, OptionError, ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
 from fedparity.laws.label_codes import check_aligned, encode_labels
 from fedparity.laws.labels import Group
+from fedparity.text import OneLine
 
 __all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]
 
@@ -25,7 +26,7 @@ Cut: TypeAlias = Literal["paper", "margins"]
 
 
 @dataclass(frozen=True, eq=False)
-class Allocation:
+class Allocation(OneLine):
     """The silo of each record, and how strongly it depends on the score."""
 
     silos: IntArray

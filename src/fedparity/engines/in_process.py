@@ -1,9 +1,10 @@
-"""A whole audit in one process: one table, its silos, their messages, the result."""
+"""The verb: an audit of messages, of a federation, or of one table whose silos are all here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, Literal
@@ -11,19 +12,23 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.auditing.audit import audit
+from fedparity.auditing.audit import audit_federation, audit_messages
 from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.plan_fields import MOST_POINTS, Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
+from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, check_magnitude
+from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions
-from fedparity.modes.mode import StepName, mode_of
+from fedparity.modes.mode import AuditOptions, StepName, mode_of
+from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.secure.rounds import LocalSilos
 from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.privacy.disclosure import Disclosure
@@ -32,6 +37,7 @@ from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, de
 
 __all__ = [
     "Settings",
+    "audit",
     "audit_pooled",
     "simulate",
 ]
@@ -91,17 +97,44 @@ class Settings:
         """
         if len(table.groups) < 2:
             raise GroupError.too_few(table.groups)
-        score_range = _range_of(table) if self.score_range is None else self.score_range
-        settings = asdict(self) | {"score_range": score_range}
+        score_range = self.score_range or _range_of(table.scores)
+        settings: dict[str, Any] = {"score_range": score_range}
         if self.score_step is None and self.sketch in (None, "counts"):
             settings["score_step"] = _step_of(table.scores, score_range, self.levels)
-        return Plan(
-            title="simulation", groups=table.groups, disclosure=Disclosure.off(), **settings
-        )
+        return self._plan(table.groups, settings)
+
+    def plan_for_cells(self, federation: Federation) -> Plan:
+        """Return a plan that describes a federation as it is, without disclosure rules.
+
+        Raises
+        ------
+        OptionError
+            If records were counted at scores that lie on no grid.
+        """
+        score_range = self.score_range or federation.score_range or _range_of(federation.values)
+        settings: dict[str, Any] = {
+            "score_range": score_range,
+            "sketch": federation.kind,
+            "levels": federation.max_levels,
+        }
+        if federation.kind == "counts":
+            step = self.score_step or _step_of(federation.values, score_range, MOST_POINTS)
+            if step is None:
+                raise OptionError(
+                    "the records of this federation were counted at scores that lie on no grid.",
+                    fix='pass score_step=, or build the federation with kind="mean".',
+                )
+            settings |= {"score_step": step, "levels": max(self.levels, federation.max_levels)}
+        return self._plan(federation.groups, settings)
+
+    def _plan(self, groups: tuple[Group, ...], found: dict[str, Any]) -> Plan:
+        stated = asdict(self) | found
+        return Plan(title="simulation", groups=groups, disclosure=Disclosure.off(), **stated)
 
 
-def simulate(
+def audit(
     data: object,
+    sketches: Iterable[SiloSketch | RoundMessage | str | os.PathLike[str]] | None = None,
     *,
     silo: str | None = None,
     score: str | None = None,
@@ -128,22 +161,34 @@ def simulate(
     redraws: int | None = None,
     progress: LabeledProgress | None = None,
 ) -> AuditResult:
-    """Audit one table that has a column of silos, as if each were on its own.
+    """Measure the disparity of all silos together, from what you have of them.
 
-    Every silo's records are sketched by the function that real silos use, and the messages are
-    audited like theirs: the result is the same, bit for bit. Nothing leaves, so nothing is
-    signed and no ledger is kept.
+    ``audit(plan, messages)`` is the auditor's: every message is checked against the plan, and one that
+    does not answer it is refused, not left out. What is missing (silos that sent nothing, withheld
+    cells, groups that no silo released) is named in the result and counted in outer bounds. There are two
+    verdicts: *among the silos that answered*, and *for all, whatever the missing ones hold*; each is
+    *inconclusive* if the errors that it counts leave open on which side of the review level the
+    number lies. Under a plan with noise, noise and bins are counted too.
 
-    Without a plan the groups are the labels found, no disclosure rule is applied, and the score
-    range is that of the data unless ``score_range`` is given; the result warns of it. If no ``sketch``
-    is given, records are counted at their scores where these lie on a grid of no more than ``levels``
-    points, and sketched by bin means otherwise. With a plan its rules apply exactly, and a silo of
-    its roster that the table lacks is missing.
+    ``audit(table, score=…, group=…, silo=…)`` audits one table as if each of its silos were on its own;
+    :func:`simulate` is the same function. Every silo's records are sketched by the function that real
+    silos use, and the messages are audited like theirs: the result is the same, bit for bit. Nothing
+    leaves, so nothing is signed and no ledger is kept. Without a plan the groups are the labels found, no
+    disclosure rule is applied, and the score range is that of the data unless ``score_range`` is
+    given; the result warns of it. If no ``sketch`` is given, records are counted at their scores where
+    these lie on a grid of no more than ``levels`` points, and sketched by bin means otherwise. With a plan
+    its rules apply exactly, and a silo of its roster that the table lacks is missing.
+
+    ``audit(federation)`` audits a :class:`fedparity.Federation`, whose cells are taken as they are.
 
     Parameters
     ----------
-    data : path, frame, dict of arrays, or iterator of these
-        Whatever :func:`fedparity.sketch` reads; all records are held in memory.
+    data : Plan, path, frame, dict of arrays, iterator of these, or Federation
+        A plan with messages, a table that :func:`fedparity.sketch` reads (all records are kept in
+        memory), or a federation.
+    sketches : iterable of SiloSketch or paths, optional
+        The messages that answer a plan, in any order: the result does not depend on it. Under a plan of
+        a secure sum, all messages of the rounds.
     silo : str, optional
         The column that names the silo of each row; without one, all rows are of one silo.
     score, group, weight, where, mapping, missing, other
@@ -154,17 +199,25 @@ def simulate(
         As in :class:`fedparity.Plan`.
     review_level, review_unit, score_range, score_step
         As in :class:`fedparity.Plan`.
-    confidence, seed, redraws, progress
-        As in :func:`fedparity.audit`.
+    confidence : float
+        Confidence level of the intervals.
+    seed : int
+        Random seed of the bootstrap; equal seeds give equal results.
+    redraws : int, optional
+        Number of bootstrap samples; see :func:`fedparity.assess`.
+    progress : callable, optional
+        Called with the steps done, their total, and what is being done.
 
     Raises
     ------
+    MessageError
+        If a message is not valid, does not answer the plan, or comes twice.
     TableError
         If the table cannot be read, or has silos that the plan's roster does not have.
     LabelError
         If its labels do not fit the groups of the plan.
     GroupError
-        If fewer than two groups have records.
+        If fewer than two groups have records, or were released.
     OptionError
         If a setting is given beside a plan, or is out of its range.
 
@@ -175,9 +228,16 @@ def simulate(
     ...     "sex": ["f", "f", "m", "m", "f", "m"],
     ...     "hospital": ["aurora"] * 4 + ["bayside"] * 2,
     ... }
-    >>> result = simulate(table, silo="hospital", score="risk", group="sex", redraws=100)
+    >>> result = audit(table, silo="hospital", score="risk", group="sex", redraws=100)
     >>> result.silos_received, round(result.disparity.value, 4)
     (('aurora', 'bayside'), 0.0808)
+
+    The cells of a federation:
+
+    >>> from fedparity import Federation
+    >>> cells = Federation.from_scores(table["risk"], groups=table["sex"], silos=table["hospital"])
+    >>> round(audit(cells, redraws=100).disparity.value, 4)
+    0.0808
     """
     settings = Settings(
         levels=levels,
@@ -192,8 +252,27 @@ def simulate(
         score_range=score_range,
         score_step=score_step,
     )
-    if plan is not None:
+    options = AuditOptions(confidence=confidence, seed=seed, redraws=redraws, progress=progress)
+    if isinstance(data, Plan) or plan is not None:
         settings.refuse_beside_plan()
+    if isinstance(data, Plan | Federation):
+        columns = {"silo": silo, "score": score, "group": group, "weight": weight, "where": where}
+        _refuse_columns(type(data).__name__, [name for name in columns if columns[name]])
+    if isinstance(data, Plan):
+        if sketches is None:
+            raise OptionError(
+                "a plan was given without messages.",
+                fix="pass the messages of the silos as well, audit(plan, messages); or a table, "
+                "audit(table, plan=plan, score=…, group=…, silo=…).",
+            )
+        return audit_messages(data, sketches, options)
+    if sketches is not None:
+        raise OptionError(
+            f"messages were given with an object of type {type(data).__name__} instead of their plan.",
+            fix="pass the plan that the messages answer first: audit(plan, messages).",
+        )
+    if isinstance(data, Federation):
+        return audit_federation(plan or settings.plan_for_cells(data), data, options)
     table = read_pooled(
         data,
         silo=silo,
@@ -206,56 +285,51 @@ def simulate(
         missing=missing,
         other=other,
     )
-    return audit_pooled(
-        table,
-        settings if plan is None else plan,
-        confidence=confidence,
-        seed=seed,
-        redraws=redraws,
-        progress=progress,
-    )
+    return audit_pooled(table, settings if plan is None else plan, options)
+
+
+simulate = audit
+
+
+def _refuse_columns(given: str, columns: Sequence[str]) -> None:
+    if columns:
+        raise OptionError(
+            f"a {given} was given, and beside it {listed(columns)}, which only a table has.",
+            fix="leave them out, or pass the table.",
+        )
 
 
 def audit_pooled(
-    table: PooledTable,
-    asked: Plan | Settings,
-    *,
-    confidence: float = 0.95,
-    seed: int = 0,
-    redraws: int | None = None,
-    progress: LabeledProgress | None = None,
+    table: PooledTable, requested: Plan | Settings, options: AuditOptions | None = None
 ) -> AuditResult:
     """Sketch every silo of a table and audit the messages.
 
     The groups of the table are those of the plan, if there is one, in its order.
     """
-    plan, warnings = _settled(table, asked)
-    result = audit(
-        plan,
-        mode_of(plan).collect(_PooledSilos(table, plan, progress)),
-        confidence=confidence,
-        seed=seed,
-        redraws=redraws,
-        progress=progress,
-    )
+    options = options or AuditOptions()
+    plan, warnings = _settled(table, requested)
+    messages = mode_of(plan).collect(_PooledSilos(table, plan, options.progress))
+    result = audit_messages(plan, messages, options)
     return replace(result, warnings=(*warnings, *result.warnings))
 
 
-def _settled(table: PooledTable, asked: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:
+def _settled(table: PooledTable, requested: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:
     """The plan that silos get, and what the result has to say of it."""
-    if isinstance(asked, Settings):
-        return asked.plan_for(table), [_RANGE_FROM_DATA] if asked.score_range is None else []
-    if asked.silos is not None:
-        strangers = [silo for silo in table.silos if silo not in asked.silo_set]
+    if isinstance(requested, Settings):
+        return requested.plan_for(table), [
+            _RANGE_FROM_DATA
+        ] if requested.score_range is None else []
+    if requested.silos is not None:
+        strangers = [silo for silo in table.silos if silo not in requested.silo_set]
         if strangers:
             raise TableError(
-                f"the table has silos that are not among the {len(asked.silos):,} of the plan: "
+                f"the table has silos that are not among the {len(requested.silos):,} of the plan: "
                 f"{listed(strangers)}.",
                 fix="leave their rows out with where=, or add them to silos in the plan.",
             )
-    if asked.keys:
-        return replace(asked, keys={}, signature=None), [_KEYS_LEFT_OUT]
-    return asked, []
+    if requested.keys:
+        return replace(requested, keys={}, signature=None), [_KEYS_LEFT_OUT]
+    return requested, []
 
 
 class _PooledSilos(LocalSilos):
@@ -304,9 +378,9 @@ def _step_of(scores: FloatArray, score_range: tuple[float, float], levels: int) 
     return float(step) if (high - low) / step < levels else None
 
 
-def _range_of(table: PooledTable) -> tuple[float, float]:
-    check_magnitude(table.scores, "scores")
-    low, high = float(np.min(table.scores)), float(np.max(table.scores))
+def _range_of(scores: FloatArray) -> tuple[float, float]:
+    check_magnitude(scores, "scores")
+    low, high = float(np.min(scores)), float(np.max(scores))
     if low == high:
         raise OptionError(
             "all scores are the same, so the data show no score range.",

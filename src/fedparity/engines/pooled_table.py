@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,8 @@ from fedparity.errors import MassError, ScoreError, TableError
 from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.label_codes import Labels
 from fedparity.laws.labels import Group, canonical_order
-from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults
-from fedparity.tables.columns import Block, Column, Numbers
+from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults, RowCounts
+from fedparity.tables.columns import Block, Column, LabelType, Numbers, typed_text
 from fedparity.tables.groups import Discovery, encode
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
@@ -73,6 +74,11 @@ class _FilteredColumn:
         """Whether its labels are numbers already."""
         return self.column.coded
 
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are."""
+        return self.column.label_type
+
     def labels(self, name: str) -> Labels:
         """Return the labels of the rows."""
         every = self.column.labels(name)
@@ -101,6 +107,8 @@ class PooledTable:
     weights: FloatArray | None
     dropped: IntArray
     """Rows of each silo without a score, which were left out."""
+    filtered: IntArray
+    """Rows of each silo that the filter left out; of silos that have other rows."""
 
     @classmethod
     def from_records(
@@ -113,11 +121,13 @@ class PooledTable:
         scores: FloatArray,
         weights: FloatArray | None = None,
         dropped: npt.NDArray[Any] | None = None,
+        filtered: Mapping[str, int] | None = None,
     ) -> PooledTable:
         """Return the table of these records.
 
         ``codes`` and ``silo_codes`` are positions in ``groups`` and ``silos``, one per record;
-        ``dropped`` holds the silos of rows that were left out. Records without weight count
+        ``dropped`` holds the silos of rows without a score, and ``filtered`` the number of rows that the
+        filter left out by silo. Records without weight count
         nowhere, and are not kept.
         """
         names = canonical_order(silos)
@@ -138,6 +148,7 @@ class PooledTable:
             codes=codes[order],
             weights=None if weights is None else weights[order],
             dropped=np.bincount(place[none if dropped is None else dropped], minlength=len(names)),
+            filtered=np.array([(filtered or {}).get(name, 0) for name in names], np.int64),
         )
 
     def with_found_groups(self) -> PooledTable:
@@ -167,10 +178,12 @@ class PooledTable:
     def records(self, silo: int) -> ArrayRecords:
         """Return the records of the silo at this position, as it would read them itself."""
         rows = slice(int(self.starts[silo]), int(self.starts[silo + 1]))
-        dropped = int(self.dropped[silo])
+        found = int(self.starts[silo + 1] - self.starts[silo])
+        dropped, filtered = int(self.dropped[silo]), int(self.filtered[silo])
 
-        def accept(_: Faults) -> int:
-            return dropped
+        def accept(_: Faults) -> RowCounts:
+            read = found + dropped + filtered
+            return RowCounts(read=read, filtered=filtered, without_score=dropped)
 
         return ArrayRecords(
             self.groups,
@@ -212,8 +225,8 @@ def read_pooled(
 
     Parameters are those of :func:`fedparity.tables.opening.open_records`; ``silo`` names the
     column of silos, whose labels are their names, or is None if all records are of one; they are
-    then in an order that does not depend on how they came. Groups are the labels found, in
-    canonical order, if none are given.
+    then in an order that does not depend on how they came. Groups are the labels found, of the type
+    of their column and in canonical order, if none are given.
 
     A row is a record here if and only if it would be one in the silo's own table.
 
@@ -240,6 +253,8 @@ def read_pooled(
         reading.add(task())
     table = reading.finish()
     if groups is None:
+        if not mapping:  # which has texts for labels
+            table = replace(table, groups=tuple(map(reading.typed, table.groups)))
         table = table.with_found_groups()
     return table.in_canonical_order() if silo is None else table
 
@@ -250,30 +265,37 @@ class _Reading:
     def __init__(self, records: TableRecords, silo: str | None) -> None:
         roles = records.roles
         self.silo, self.where, self.missing = silo, roles.where, roles.missing
-        self.selection = roles.selection
+        # No row is skipped, so that it is known of which silo a row is that the filter drops.
+        self.selection = replace(roles.selection, may_skip=False)
         if silo is not None:
             if silo in (*self.selection.numbers, *self.selection.labels):
                 raise TableError.used_twice(silo)
             records.table.require([silo])
             labels = (*self.selection.labels, silo)
             self.selection = replace(self.selection, labels=labels)
-        # The filter is applied here, so that it is known of which silo a dropped row is.
+        # The filter is applied here, for the same reason.
         self.records = TableRecords(records.table, replace(roles, where=None), records.scheme)
         self.silos = Discovery([silo or _ONE_SILO])
         self.faults, self.silo_faults = Faults(), Faults()
         self.batches: list[Batch] = []
         self.silo_codes: list[Codes] = []
         self.dropped: list[Codes] = []
+        self.types: list[set[LabelType]] = [set() for _ in roles.groups]
+        self.filtered: Counter[str] = Counter()
         self.rows = self.kept = 0
 
     def add(self, block: Block) -> None:
         """Read the records of a block."""
         self.rows += block.length
         if self.where is not None:
-            block = filtered(block, self.where.keep(block.columns))
+            keep = self.where.keep(block.columns)
+            self._count_filtered(filtered(block, ~keep))
+            block = filtered(block, keep)
         self.kept += block.length
         if not block.length:
             return
+        for found, name in zip(self.types, self.records.roles.groups, strict=True):
+            found.add(block.columns[name].label_type)
         silos = self._silos(block)
         if self.missing == "drop":
             gone = self._without_score(block)
@@ -285,6 +307,18 @@ class _Reading:
         self.batches.append(batch)
         self.silo_codes.append(silos)
 
+    def typed(self, group: Group) -> Group:
+        """Return a group that was found by its texts as the labels that the columns hold.
+
+        Whole numbers stay whole numbers, and booleans booleans; in a CSV file all labels are texts.
+        """
+        texts = group if isinstance(group, tuple) else (group,)
+        parts = tuple(
+            typed_text(text, *found) if len(found) == 1 else text
+            for text, found in zip(texts, self.types, strict=True)
+        )
+        return parts if isinstance(group, tuple) else parts[0]
+
     def _silos(self, block: Block) -> Codes:
         if self.silo is None:
             self.silos.admit((_ONE_SILO,), block.length, self.silo_faults)
@@ -292,6 +326,17 @@ class _Reading:
         labels = block.columns[self.silo].labels(self.silo)
         codes, _ = encode(self.silos, [labels], None, self.silo_faults)
         return codes
+
+    def _count_filtered(self, block: Block) -> None:
+        """Count rows that the filter dropped, by silo."""
+        if self.silo is None:
+            self.filtered[_ONE_SILO] += block.length
+            return
+        labels = block.columns[self.silo].labels(self.silo)
+        counts = np.bincount(labels.codes, minlength=len(labels.distinct)).tolist()
+        for label, count in zip(labels.distinct, counts, strict=True):
+            if label is not None:
+                self.filtered[label] += count
 
     def _without_score(self, block: Block) -> BoolArray:
         name = self.records.roles.score
@@ -309,7 +354,7 @@ class _Reading:
             raise _rows_without_silo(self.silo, self.silo_faults.missing_labels)
         scores, weights = self._numbers()
         _count_not_finite(scores, weights, self.faults)
-        if scores.size or not self.kept or self.faults != Faults():
+        if scores.size or not self.kept or self.faults.found:
             self.records.accept(self.faults)
         table = PooledTable.from_records(
             groups=self.records.groups,
@@ -319,6 +364,7 @@ class _Reading:
             scores=scores,
             weights=weights,
             dropped=_joined(self.dropped),
+            filtered=self.filtered,
         )
         if not table.scores.size:
             raise MassError.all_zero("weights") if scores.size else ScoreError.empty("the rows")

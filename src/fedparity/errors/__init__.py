@@ -11,6 +11,7 @@
     │   │   └── BudgetError               the privacy budget of a data set is spent
     │   ├── RuleError                the silo's own policy refuses a plan
     │   └── RoundError               a step of a secure sum that would reveal more than the sum
+    ├── NotAllowedError         a collector that does not know who asks
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
@@ -28,10 +29,13 @@
         ├── DocumentError       a file that cannot be read, or is not the document it should be
         │   ├── PlanError            a plan that says what it may not, or lacks what it must say
         │   ├── PolicyError          a silo's policy that cannot be read, or says what it may not
-    │   ├── ResultError          a document that is not an audit's result
+        │   ├── ResultError          a document that is not an audit's result
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
         │       ├── SecureMessageError    a message of a secure sum that does not fit the others
         │       └── SignatureError        a message that is not signed as its plan asks
+        ├── CollectorUnreachableError  a collector that does not answer
+        ├── ConflictError       a message where another one is already
+        ├── PartError (also a KeyError)  a silo, group or threshold that a result does not have
         ├── SettingsError       settings of a silo that do not say what is to be read
         ├── KeyFileError        a file that does not hold a private key
         ├── RoundStateError     the secret state of a secure sum that is missing or damaged
@@ -45,11 +49,17 @@ silos, groups and counts, never the value of a record: they may leave the buildi
 """
 
 from fedparity.errors.base import FedparityError, InputError
+from fedparity.errors.collector_errors import (
+    CollectorUnreachableError,
+    ConflictError,
+    NotAllowedError,
+)
 from fedparity.errors.document_errors import (
     DocumentError,
     KeyFileError,
     MessageError,
     OutputError,
+    PartError,
     PlanError,
     PolicyError,
     ResultError,
@@ -94,6 +104,8 @@ __all__ = [
     "ApprovalError",
     "BudgetError",
     "CellError",
+    "CollectorUnreachableError",
+    "ConflictError",
     "DatabaseError",
     "DatabaseNameError",
     "DatabaseUnreachableError",
@@ -112,8 +124,10 @@ __all__ = [
     "MessageError",
     "MissingExtraError",
     "MissingSiloError",
+    "NotAllowedError",
     "OptionError",
     "OutputError",
+    "PartError",
     "PlanError",
     "PolicyError",
     "PrivacyError",

@@ -13,6 +13,7 @@ __all__ = [
     "KeyFileError",
     "MessageError",
     "OutputError",
+    "PartError",
     "PlanError",
     "PolicyError",
     "ResultError",
@@ -167,10 +168,6 @@ class OutputError(InputError):
         )
 
     @classmethod
-    def not_empty(cls, name: str) -> OutputError:
-        return cls(f"the folder {name} is not empty.", fix="choose a new folder, or empty it.")
-
-    @classmethod
     def key_exists(cls, name: str) -> OutputError:
         return cls(
             f"{name} exists already, and a key is never overwritten.",
@@ -282,13 +279,6 @@ class MessageError(DocumentError):
         )
 
     @classmethod
-    def two_nodes(cls, silo: str) -> MessageError:
-        return cls(
-            f"two nodes answer as silo {silo!r}, so neither can be believed.",
-            fix="find out which of them is the silo, stop the other, and ask with a new plan.",
-        )
-
-    @classmethod
     def not_the_silo(cls, found: str, expected: str) -> MessageError:
         return cls(
             f"a message of silo {shown(found)} came from the node of silo {shown(expected)}.",
@@ -298,20 +288,6 @@ class MessageError(DocumentError):
     @classmethod
     def other_step(cls, silo: str, step: str) -> MessageError:
         return cls(f"silo {silo!r} was asked for its {step} and sent something else.", fix=RESEND)
-
-    @classmethod
-    def unknown_step(cls, step: str, known: Collection[str]) -> MessageError:
-        return cls(
-            f"{step[:40]!r} is not a step of an audit.",
-            fix=f"update fedparity in the silo if the auditor's is newer; it knows {listed(known)}.",
-        )
-
-    @classmethod
-    def empty_reply(cls, silo: str) -> MessageError:
-        return cls(
-            f"the reply of silo {shown(silo)} must hold either a message or a refusal.",
-            fix="update fedparity in the silo.",
-        )
 
 
 class SignatureError(MessageError):
@@ -369,3 +345,9 @@ class ResultError(DocumentError):
             "a table needs pandas, polars or pyarrow, and none of them is installed.",
             fix="pip install 'fedparity[io]'",
         )
+
+
+class PartError(InputError, KeyError):
+    """A silo, a group or a threshold that a document does not have."""
+
+    __str__ = InputError.__str__  # that of KeyError would quote the sentence

@@ -182,7 +182,7 @@ class LabelError(GroupError):
         more = len(counts) - len(frequent)
         tail = f" and {more:,} more labels" if more else ""
         return cls(
-            f"{listed(columns)} holds labels that no group has: {shown}{tail}, in "
+            f"{listed(columns)} contains labels that are not groups of the plan: {shown}{tail}, in "
             f"{sum(counts.values()):,} records in all.",
             fix=_mapping_fix(frequent, known),
         )
@@ -191,7 +191,7 @@ class LabelError(GroupError):
     def too_many(cls, columns: Collection[str], most: int, shown: Iterable[str]) -> LabelError:
         examples = listed((shortened(text) for text in shown), most=2)
         return cls(
-            f"{listed(columns)} holds more than {most:,} labels that no group has, such as "
+            f"{listed(columns)} contains more than {most:,} labels that are not groups of the plan, such as "
             f"{examples}.",
             fix="name the column of the groups, not one that differs in every record, or send all "
             "other labels to one group with --other LABEL.",

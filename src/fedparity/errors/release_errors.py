@@ -50,25 +50,9 @@ class LedgerError(DisclosureError):
             fix="make it readable and writable, or set FEDPARITY_LEDGER to the ledger's own file.",
         )
 
-    @classmethod
-    def busy(cls, path: object, seconds: float) -> LedgerError:
-        return cls(
-            f"another process has held the ledger {path} for more than {seconds:g} seconds.",
-            fix="wait for it to end; if none is running, delete the file of the same name ending "
-            "in .lock, if there is one.",
-        )
-
 
 class PrivacyError(DisclosureError):
     """A privacy mode refuses a release: what it promises could not be kept."""
-
-    @classmethod
-    def overspent(cls, loss: float, epsilon: float) -> PrivacyError:
-        return cls(
-            f"OpenDP accounts for a privacy loss of {loss:g}, more than the plan's epsilon "
-            f"{epsilon:g}; nothing was released.",
-            fix="install the version of opendp that this version was tested with.",
-        )
 
     @classmethod
     def epsilon_too_small(cls, epsilon: float, least: float) -> PrivacyError:
@@ -130,13 +114,6 @@ class SettingsError(InputError):
         return cls(
             "the address in data holds a password, which every process here can see.",
             fix="write the address to a file of mode 600 and name that file in url-file.",
-        )
-
-    @classmethod
-    def unusable_data(cls, reason: str) -> SettingsError:
-        return cls(
-            f"the data of this silo cannot be used: {reason}.",
-            fix="correct the settings that are passed as --node-config.",
         )
 
     @classmethod
@@ -206,19 +183,8 @@ class MissingSiloError(FedparityError):
             "need it; or lower quorum.",
         )
 
-    @classmethod
-    def below_quorum(
-        cls, came: int, quorum: int, roster: int, reasons: Mapping[str, str]
-    ) -> MissingSiloError:
-        return cls(
-            f"{came:,} of the {roster:,} silos of the plan answered, and the quorum is {quorum:,}: "
-            f"{reasons_given(reasons)}.",
-            fix="see what each of them says in its own log, then run the audit again with a new "
-            "plan or with again = true in the settings of those that answered; or lower quorum.",
-        )
 
-
-_AGAIN = "ask the silo to send the file again, as it was written."
+SEND_AGAIN = "ask the silo to send the file again, as it was written."
 
 
 class SecureMessageError(MessageError):
@@ -239,13 +205,6 @@ class SecureMessageError(MessageError):
         )
 
     @classmethod
-    def a_sketch(cls, silo: str) -> SecureMessageError:
-        return cls(
-            f"silo {silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
-            fix="ask the silo to follow the steps of fedparity secure.",
-        )
-
-    @classmethod
     def missing(cls, what: str, silos: Collection[str]) -> SecureMessageError:
         return cls(
             f"the {what} of {len(silos):,} silos are missing: {listed(silos)}.",
@@ -258,13 +217,6 @@ class SecureMessageError(MessageError):
         return cls(
             f"silo {silo!r} has two different {what}.",
             fix="find out which one is right, and leave the other out.",
-        )
-
-    @classmethod
-    def same_key(cls, first: str, second: str) -> SecureMessageError:
-        return cls(
-            f"silos {first!r} and {second!r} have published the same key.",
-            fix="ask both to start again with fedparity secure keys, each in its own building.",
         )
 
     @classmethod
@@ -287,13 +239,6 @@ class SecureMessageError(MessageError):
         return cls(
             f"the keys that came for silo {silo!r} are not those that it published.",
             fix="do not go on: somebody replaced them. Compare the files by another channel.",
-        )
-
-    @classmethod
-    def other_recipients(cls, silo: str) -> SecureMessageError:
-        return cls(
-            f"the shares of silo {silo!r} are not for the silos of the plan.",
-            fix=_AGAIN,
         )
 
     @classmethod
@@ -324,7 +269,7 @@ class SecureMessageError(MessageError):
     def wrong_size(cls, silo: str, found: int, expected: int) -> SecureMessageError:
         return cls(
             f"the masked vector of silo {silo!r} has {found:,} numbers, not {expected:,}.",
-            fix=_AGAIN,
+            fix=SEND_AGAIN,
         )
 
     @classmethod
@@ -339,50 +284,14 @@ class SecureMessageError(MessageError):
     def nothing_came(cls, what: str) -> SecureMessageError:
         return cls(f"there is no {what}.", fix="name its file, or the folder it is in.")
 
-    @classmethod
-    def other_request(cls, silo: str) -> SecureMessageError:
-        return cls(
-            f"silo {silo!r} answered another request than the one given.",
-            fix="audit with the request that was answered: there is one per round.",
-        )
-
-    @classmethod
-    def other_lists(cls, silo: str) -> SecureMessageError:
-        return cls(
-            f"the answer of silo {silo!r} is not about the silos of the request.", fix=_AGAIN
-        )
-
-    @classmethod
-    def other_upload(cls, silo: str) -> SecureMessageError:
-        return cls(
-            f"the masked vector of silo {silo!r} is not the one that the request names.",
-            fix="audit with the files that were there when the request was written.",
-        )
-
 
 class RoundError(DisclosureError):
     """A step of a secure sum that would reveal more than the sum."""
 
     @classmethod
-    def done_before(cls, step: str, silo: str) -> RoundError:
-        return cls(
-            f"silo {silo!r} has already sent its {step} in this round; a second one could reveal "
-            "its numbers.",
-            fix="send the same file again (--resend writes it again), or start a new round under a "
-            "new plan.",
-        )
-
-    @classmethod
-    def nothing_to_resend(cls, step: str, silo: str) -> RoundError:
-        return cls(
-            f"silo {silo!r} has not sent its {step} yet, so it cannot be sent again.",
-            fix="leave --resend out.",
-        )
-
-    @classmethod
     def not_yet(cls, step: str, before: str) -> RoundError:
         return cls(
-            f"the {step} come after the {before}, which this round has not sent.",
+            f"'{step}' comes after '{before}', which this silo has not sent in this round.",
             fix=f"run fedparity secure {before} first.",
         )
 
@@ -395,14 +304,6 @@ class RoundError(DisclosureError):
         )
 
     @classmethod
-    def too_few_survivors(cls, listed_silos: int, threshold: int) -> RoundError:
-        return cls(
-            f"the request would open the sum of {listed_silos:,} silos; the plan's threshold is "
-            f"{threshold:,}.",
-            fix="do not answer; the auditor has to wait for more silos, or start again.",
-        )
-
-    @classmethod
     def left_out(cls, silo: str) -> RoundError:
         return cls(
             f"the request says that silo {silo!r} dropped out.",
@@ -411,25 +312,10 @@ class RoundError(DisclosureError):
         )
 
     @classmethod
-    def not_my_upload(cls, silo: str) -> RoundError:
-        return cls(
-            f"the request names another masked vector of silo {silo!r} than the one it sent.",
-            fix="do not answer; compare the digest of the file with the auditor's by another channel.",
-        )
-
-    @classmethod
     def not_in_round(cls, what: str) -> RoundError:
         return cls(
             f"the request belongs to another {what} than this round.",
             fix="do not answer; ask for the request of this round.",
-        )
-
-    @classmethod
-    def too_few_consents(cls, found: int, threshold: int) -> RoundError:
-        return cls(
-            f"{found:,} silos have signed this very list of survivors; {threshold:,} are needed "
-            "before anyone answers.",
-            fix="collect the other silos' consents (fedparity secure consent) and try again.",
         )
 
 

@@ -51,7 +51,7 @@ class TableError(InputError):
     def not_found(cls, path: object) -> TableError:
         return cls(
             f"there is no file or folder {str(path)!r}.",
-            fix="check the path, and where it starts.",
+            fix="check the path; it is relative to the current folder.",
         )
 
     @classmethod

@@ -13,6 +13,7 @@ from fedparity.federated.mixtures import Method, mixture_table, observed_weights
 from fedparity.functionals.curves import counterfactuals, shapley
 from fedparity.functionals.disparity import spread
 from fedparity.laws.labels import Group, Silo
+from fedparity.text import OneLine
 
 __all__ = ["Attribution", "attribute", "counterfactual_weights"]
 
@@ -20,7 +21,7 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attribution:
+class Attribution(OneLine):
     r"""How much of the disparity comes from *who is where*, how much from *inside the silos*.
 
     ``selection`` and ``within`` add up to the disparity; either may be negative when the two

@@ -21,12 +21,13 @@ from fedparity.functionals.curves import terms
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.refinement import QuantileTable, common_refinement
 from fedparity.sketches.grids import midpoints
+from fedparity.text import OneLine
 
 __all__ = ["Decomposition", "TriangleTerms", "decompose"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decomposition:
+class Decomposition(OneLine):
     r"""The terms of :math:`G_2 = V_{mix} + V_{bar} + R` (paper, `thm:anova`).
 
     They cannot see which silo is which across groups: relabeling the silos of one group
@@ -63,7 +64,7 @@ class Decomposition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TriangleTerms:
+class TriangleTerms(OneLine):
     r"""The diagnostics for order 1: :math:`|V_{bar} - V_{mix}| \le G_1 \le V_{bar} + V_{mix}`.
 
     There is no identity in :math:`W_1`, only the triangle inequality (paper, `rem:p1`).

@@ -25,6 +25,7 @@ from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
+from fedparity.text import OneLine
 
 __all__ = [
     "Estimate",
@@ -45,7 +46,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(OneLine):
     r"""The global measures of a federation, and how they were obtained.
 
     ``disparity`` is :math:`\hat G_{k,p}`: zero means that all groups have the same mixture
@@ -97,7 +98,7 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class Pair(OneLine):
     r"""Distances between the mixtures of two groups: :math:`W_p`, :math:`C_p` and means."""
 
     groups: tuple[Group, Group]

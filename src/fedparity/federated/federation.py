@@ -302,6 +302,7 @@ class Federation:
             self.values,
             layout,
             mean_squares=self.mean_squares,
+            mean_square_errors=self.mean_square_errors,
             value_error=float(self.value_errors.max()),
             bounds=self.score_range,
         )

@@ -24,6 +24,7 @@ from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Silo
 from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
+from fedparity.text import OneLine
 
 __all__ = ["SiloInfluence", "influences"]
 
@@ -36,7 +37,7 @@ _SILOS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class SiloInfluence:
+class SiloInfluence(OneLine):
     """What the disparity becomes when one silo is left out."""
 
     silo: Silo

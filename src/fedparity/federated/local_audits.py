@@ -16,6 +16,7 @@ from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.refinement import QuantileTable
 from fedparity.sketches.grids import midpoints
+from fedparity.text import OneLine
 
 __all__ = ["LocalAudit", "local_audits"]
 
@@ -23,7 +24,7 @@ _SILOS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalAudit:
+class LocalAudit(OneLine):
     """The same measures inside one silo; ``None`` where it has fewer than two groups."""
 
     silo: Silo

@@ -138,6 +138,7 @@ def mean_shapes(
     layout: CellLayout,
     *,
     mean_squares: FloatArray,
+    mean_square_errors: FloatArray | float = 0.0,
     value_error: float = 0.0,
     bounds: tuple[float, float] | None = None,
 ) -> BinShapes:
@@ -150,6 +151,9 @@ def mean_shapes(
     mean_squares : array
         Of each cell (last axis); NaN where it is not known: then the outer bins are as wide on both
         sides.
+    mean_square_errors : array, or 0
+        Half a step of the rounding of each of them. A mean square that was rounded downwards may be as
+        large as that of bins with symmetric ends, as far as this allows.
     value_error : float
         Half a step of rounding: equal means are spread inside it.
     bounds : pair of numbers, optional
@@ -172,6 +176,11 @@ def mean_shapes(
         left[..., first[alone]] = right[..., first[alone]] = spread
     _trim(left, right)
     if known.any():
+        # Far tails make steps larger than most mean squares, so that most cells send 0 and a few send
+        # one step: read as they are, groups would differ by which of their cells were rounded upwards.
+        symmetric = np.add.reduceat((left**2 + right**2) / 6, first, axis=-1) / layout.levels
+        possible = np.minimum(symmetric, mean_squares + mean_square_errors)
+        mean_squares = np.maximum(mean_squares, possible)
         _match(left, right, layout, mean_squares)
     if bounds is not None:
         left = np.minimum(left, np.maximum(means - low, 0.0))

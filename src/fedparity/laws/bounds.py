@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fedparity.text import OneLine
+
 __all__ = ["Bounds", "Bracket"]
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class Bounds(OneLine):
     """A lower and an upper end, which may be infinite.
 
     Examples

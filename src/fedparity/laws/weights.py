@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from fedparity.errors import GroupMismatchError, MassError
 from fedparity.laws.labels import Group
+from fedparity.text import brief
 
 __all__ = ["Weights"]
 
@@ -77,4 +78,4 @@ class Weights(Mapping[Group, float]):
         return len(self._shares)
 
     def __repr__(self) -> str:
-        return f"Weights({self._shares!r})"
+        return f"Weights({brief(self._shares)})"

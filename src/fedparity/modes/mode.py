@@ -20,7 +20,7 @@ from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions, Strategy
 from fedparity.privacy.disclosure import Decision
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -83,6 +83,8 @@ class Release:
     records: Mapping[Group, int]
     """True numbers of records; they stay in the building. Empty in a privacy mode."""
     execution: ExecutionInfo
+    rows: RowCounts | None = None
+    """What became of the rows of the table; it stays in the building. None in a privacy mode."""
 
     def signed(self, key: Ed25519PrivateKey) -> Release:
         """Return the same release with its message signed."""
@@ -285,7 +287,7 @@ class Mode(Protocol):
         self,
         stream: Any,  # noqa: ANN401 -- as stream() made it
         silo: str,
-        accept: Callable[[Faults], int],
+        accept: Callable[[Faults], RowCounts],
         *,
         weighted: bool,
     ) -> Release:

@@ -24,7 +24,7 @@ from fedparity.modes.plain import SketchMode
 from fedparity.privacy.disclosure import Decision
 from fedparity.privacy.histograms import Counts, GridTally, grid_counts
 from fedparity.privacy.noise import MECHANISM, NoiseLaw, laplace_mechanism
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 
@@ -216,7 +216,7 @@ class NoisyMode(HistogramMode, SketchMode):
         self,
         stream: GridTally,
         silo: str,
-        accept: Callable[[Faults], int],
+        accept: Callable[[Faults], RowCounts],
         *,
         weighted: bool,  # noqa: ARG002 -- found out before
     ) -> Release:

@@ -34,7 +34,7 @@ from fedparity.privacy.count_merging import counts_above, merge_counts, run_mini
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
 from fedparity.sketches.grids import ScoreGrid
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.sketches.selection.select import Census
 from fedparity.sketches.streaming import StreamSketch
@@ -137,7 +137,7 @@ class PlainMode(SketchMode):
         self,
         stream: StreamSketch,
         silo: str,
-        accept: Callable[[Faults], int],
+        accept: Callable[[Faults], RowCounts],
         *,
         weighted: bool,
     ) -> Release:
@@ -187,7 +187,8 @@ class PlainMode(SketchMode):
                 silo=silo,
                 kind=plan.sketch,
                 cells=cells,
-                rows_dropped=census.dropped,
+                rows_dropped=census.rows.without_score,
+                rows_filtered=census.rows.filtered,
                 guarantee={**plan.guarantee, **({"weighted": True} if weighted else {})},
                 software=SOFTWARE,
             ),
@@ -198,6 +199,7 @@ class PlainMode(SketchMode):
                 kernel=found.selected.kernel,
                 passes=found.selected.passes,
             ),
+            rows=census.rows,
         )
 
 
@@ -421,8 +423,8 @@ def _held_back(plan: Plan) -> list[str]:
         )
     elif rules.records_per_level and plan.sketch != "counts":
         sentences.append(
-            f"values beyond one per {counted(rules.records_per_level, 'record')}, and those "
-            "with fewer than 5 records in a tail;"
+            f"more than one value per {counted(rules.records_per_level, 'record')}, and values "
+            "based on fewer than 5 extreme records;"
         )
     if plan.thresholds and rules.minimum_cell > 1:
         sentences.append(
@@ -430,7 +432,7 @@ def _held_back(plan: Plan) -> list[str]:
         )
     if plan.rounding:
         step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
-        sentences.append(f"digits: values are rounded to steps of {number(step)};")
+        sentences.append(f"fine detail: values are rounded to {number(step)};")
     if plan.totals:
         sentences.append(
             "a second group where the public total of a silo would give away a withheld one;"

@@ -31,6 +31,7 @@ from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
 
 __all__ = [
     "find_missing",
+    "measure_cells",
     "measure_sketches",
     "measured_groups",
     "read_messages",
@@ -43,11 +44,21 @@ def measure_sketches(
     mode: Mode, messages: Iterable[SiloSketch | Path], options: AuditOptions
 ) -> Measured:
     """Check the sketches of silos, and measure what they tell."""
+    return measure_cells(mode, read_messages(mode.plan, messages, options.progress), options)
+
+
+def measure_cells(
+    mode: Mode,
+    sketches: Sequence[SiloSketch],
+    options: AuditOptions,
+    federation: Federation | None = None,
+) -> Measured:
+    """Measure the cells of checked sketches, or those of a federation that they describe."""
     plan = mode.plan
-    sketches = read_messages(plan, messages, options.progress)
     missing = find_missing(plan, sketches)
     unreleased = unreleased_groups(plan, sketches, missing)
-    federation = Federation.from_messages(plan, sketches)
+    if federation is None:
+        federation = Federation.from_messages(plan, sketches)
     method = Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim)
     measures = Measures(federation, method)
     return Measured(

@@ -28,6 +28,7 @@ from fedparity.planning.scenario import (
 from fedparity.planning.simulation import ENOUGH_NUMBERS, Audit
 from fedparity.sketches.grids import check_levels
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH, Kind
+from fedparity.text import OneLine
 
 __all__ = [
     "DetectableDisparity",
@@ -99,7 +100,7 @@ _NULL_REPLICATES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class DetectableRow:
+class DetectableRow(OneLine):
     """The smallest disparity that an audit of one size detects."""
 
     levels: int

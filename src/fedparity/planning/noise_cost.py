@@ -25,6 +25,7 @@ from fedparity.planning.scenario import (
 from fedparity.privacy.histograms import Counts, Grid
 from fedparity.privacy.noise import NoiseLaw, bins_of_points, monotone_masses, planned_bins
 from fedparity.sketches.grids import midpoints
+from fedparity.text import OneLine
 from fedparity.uncertainty.checks import check_confidence
 from fedparity.uncertainty.noisy_histograms import HistogramReader
 
@@ -137,7 +138,7 @@ _MULTIPLES = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivacyRow:
+class PrivacyRow(OneLine):
     r"""What an audit at one epsilon can be expected to show, in the units of :math:`G_2`."""
 
     epsilon: float
@@ -153,7 +154,7 @@ class PrivacyRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivacyPlan:
+class PrivacyPlan(OneLine):
     """The price of noise in accuracy, for planned settings."""
 
     epsilon: float

@@ -19,6 +19,7 @@ from fedparity.laws.progress import Progress
 from fedparity.laws.refinement import QuantileTable
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.text import OneLine
 from fedparity.uncertainty.checks import check_confidence
 
 __all__ = [
@@ -215,7 +216,7 @@ _PIECES = 2048
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shape:
+class Shape(OneLine):
     """A family of score laws on a range, from which a planned audit is simulated.
 
     The law at position 0 is the one that all groups share at parity, and laws drift to higher scores
@@ -353,7 +354,7 @@ class Purpose(IntEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
+class Scenario(OneLine):
     """The audits that are simulated: valid once built.
 
     All cells of a group have the same law and the same number of records.

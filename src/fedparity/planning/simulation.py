@@ -35,6 +35,7 @@ from fedparity.planning.scenario import (
 )
 from fedparity.sketches.grids import ranks
 from fedparity.sketches.kinds import Kind
+from fedparity.text import OneLine
 
 __all__ = [
     "ENOUGH_NUMBERS",
@@ -209,7 +210,7 @@ _SKETCHED_RECORDS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeRow:
+class SizeRow(OneLine):
     """One size of audit, and how far its disparity is from the truth."""
 
     levels: int

@@ -274,7 +274,7 @@ def decide(
     --------
     >>> decisions = decide({"a": 423, "b": 7}, levels=100, disclosure=Disclosure())
     >>> decisions["a"].levels, decisions["a"].reasons
-    (42, ('k cut from 100 to 42: 10 records per level',))
+    (42, ('42 values instead of 100 (one per 10 records)',))
     >>> decisions["b"].withheld, decisions["b"].reasons
     ('small', ('fewer than 11 records',))
     """
@@ -322,6 +322,6 @@ def _sent(number: int, levels: int, disclosure: Disclosure, kind: Kind) -> Decis
         return Decision(levels=allowed, withheld=None, reasons=())
     per_level = disclosure.records_per_level
     by_level = allowed == max(number // per_level, 1)
-    rule = f"{per_level} records per level" if by_level else f"{TAIL} records in each tail"
-    reason = f"k cut from {levels} to {allowed}: {rule}"
+    rule = f"one per {per_level} records" if by_level else f"{TAIL} records beyond each end"
+    reason = f"{allowed} values instead of {levels} ({rule})"
     return Decision(levels=allowed, withheld=None, reasons=(reason,))

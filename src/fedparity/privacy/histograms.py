@@ -19,7 +19,7 @@ from fedparity.errors import InputError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.grids import ScoreGrid
-from fedparity.sketches.records import Batch, Faults, Records
+from fedparity.sketches.records import Batch, Faults, Records, RowCounts
 from fedparity.sketches.selection.passes import Progress, available_threads, map_batches
 
 __all__ = [
@@ -305,7 +305,7 @@ class GridTally:
         self.outside += other.outside
         self.off += other.off
 
-    def finish(self, accept: Callable[[Faults], int]) -> Counts:
+    def finish(self, accept: Callable[[Faults], RowCounts]) -> Counts:
         """Return the counts, or raise if a row was seen that may not be left out.
 
         The errors hold no number: they may be passed on, and an exact number of rows is what

@@ -83,7 +83,11 @@ def _wait_for(acquire: Callable[[], None], path: Path) -> None:
             return acquire()
         except (BlockingIOError, FileExistsError):
             if time.monotonic() > give_up:
-                raise LedgerError.busy(path, _PATIENCE) from None
+                raise LedgerError(
+                    f"another process has held the ledger {path} for more than {_PATIENCE:g} seconds.",
+                    fix="wait for it to end; if none is running, delete the file of the same name ending "
+                    "in .lock, if there is one.",
+                ) from None
         except OSError as error:  # no locks here, or a folder that may not be written to
             raise LedgerError.out_of_reach(path, error.strerror or "it has no lock") from None
         time.sleep(_PAUSE)

@@ -22,7 +22,7 @@ View: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One event: digests, names, a time and what it cost, never a value or a count of the data.
+    """One event: digests, names, a time, what it cost and how many rows there were; no value of a record.
 
     Which fields there are depends on the kind: ``begin`` has none that it needs, ``release`` a plan,
     silo, release and view, ``void`` a release and a reason, ``approval`` a plan, a person and a
@@ -59,6 +59,10 @@ class Entry:
     because: str | None = None
     weaker: Sequence[str] = ()
     """Rules of the policy that were overridden."""
+    reading: Mapping[str, Any] | None = None
+    """How the table was read: its columns, filter, map and group for other labels, where they were given."""
+    rows: Mapping[str, Any] | None = None
+    """What became of the rows of the table; None in a privacy mode, whose exact numbers are nowhere kept."""
     by: str | None = None
     text: str | None = None
 
@@ -153,6 +157,40 @@ def _is_view(value: object) -> bool:
     )
 
 
+def _is_reading(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        name in _READING and _READING[name](entry) for name, entry in value.items()
+    )
+
+
+def _is_rows(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {*_ROWS, "relabeled"}
+        and all(_is_count(value[name]) for name in _ROWS)
+        and _list_of(_is_relabeling)(value["relabeled"])
+    )
+
+
+def _is_relabeling(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"label", "group", "reason", "rows"}
+        and (value["label"] is None or isinstance(value["label"], str))
+        and _is_label(value["group"])
+        and value["reason"] in _REASONS
+        and _is_count(value["rows"])
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, value.values()))
+
+
 def _is_period(value: object) -> bool:
     if value is None:
         return True
@@ -183,6 +221,13 @@ _VIEW: Mapping[str, Callable[[object], bool]] = {
     "grid": _list_of(lambda value: value is None or _is_number(value)),
     "period": _is_period,
 }
+_READING: Mapping[str, Callable[[object], bool]] = {
+    **dict.fromkeys(("score", "weight", "where", "other", "missing"), _is_text),
+    "group": _list_of(_is_text),
+    "map": _is_map,
+}
+_ROWS = "read", "filtered", "without_score", "weightless"
+_REASONS = "map", "other", "missing", "spelling"
 _FIELDS: Mapping[str, Callable[[object], bool]] = {
     **{each.name: _is_text for each in fields(Entry)},
     "time": _is_time,
@@ -191,6 +236,8 @@ _FIELDS: Mapping[str, Callable[[object], bool]] = {
     "epsilon": _is_loss,
     "budget": _is_loss,
     "weaker": _list_of(_is_text),
+    "reading": _is_reading,
+    "rows": _is_rows,
 }
 _ALWAYS = frozenset({"entry", "time"})
 _NEEDED: Mapping[str, frozenset[str]] = {
@@ -214,6 +261,8 @@ _OPTIONAL: Mapping[str, frozenset[str]] = {
             "staged",
             "because",
             "weaker",
+            "reading",
+            "rows",
         }
     ),
     "void": frozenset(),

@@ -119,7 +119,11 @@ class LaplaceMechanism:
             If OpenDP accounts for more than epsilon: nothing is released then.
         """
         if not self.loss <= self.epsilon:
-            raise PrivacyError.overspent(self.loss, self.epsilon)
+            raise PrivacyError(
+                f"OpenDP accounts for a privacy loss of {self.loss:g}, more than the plan's epsilon "
+                f"{self.epsilon:g}; nothing was released.",
+                fix="install the version of opendp that this version was tested with.",
+            )
         noisy = self.measurement(counts.ravel().tolist())
         return np.array(noisy, dtype=np.int64).reshape(counts.shape)
 

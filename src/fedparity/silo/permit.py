@@ -15,6 +15,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from fedparity.documents.fields import json_label
 from fedparity.documents.files import Path as FilePath
 from fedparity.documents.files import StagedFile, refuse_existing, staged
 from fedparity.documents.message import SiloSketch
@@ -27,6 +28,7 @@ from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
 from fedparity.privacy.policy import Policy
+from fedparity.sketches.records import RowCounts
 from fedparity.tables.databases import Address, DatabaseTable
 
 __all__ = [
@@ -95,6 +97,8 @@ class Permit:
     weaker: tuple[str, ...] = ()
     again_because: str | None = None
     in_period: bool = False
+    reading: Mapping[str, Any] | None = None
+    """How the table is read, as the ledger keeps it."""
 
     @classmethod
     def of(
@@ -109,8 +113,11 @@ class Permit:
         allow_weaker: Sequence[str] = (),
         again_because: str | None = None,
         in_period: bool = False,
+        reading: Mapping[str, Any] | None = None,
     ) -> Permit:
         """Return the permit of a silo to answer a plan from its data.
+
+        ``reading`` is what :func:`fedparity.sketch` reads of the table: columns, filter and map.
 
         Raises
         ------
@@ -132,6 +139,7 @@ class Permit:
             weaker=weaker,
             again_because=(again_because or "").strip() or None,
             in_period=in_period,
+            reading=_recorded(reading or {}),
         )
 
     def voided(self) -> str | None:
@@ -163,6 +171,7 @@ class Permit:
         *,
         replaces: str | None = None,
         file: StagedFile | None = None,
+        rows: RowCounts | None = None,
     ) -> Iterator[None]:
         """Enter a release into the ledger, then let the caller send it, under one lock.
 
@@ -182,6 +191,7 @@ class Permit:
             replaces=replaces,
             file=None if file is None else os.path.abspath(file.name),  # noqa: PTH100
             staged=None if file is None else os.path.abspath(file.temporary),  # noqa: PTH100
+            rows=None if rows is None else _rows_document(rows),
         )
 
         def judge(entries: Sequence[Entry]) -> bool:
@@ -191,7 +201,14 @@ class Permit:
         with self.ledger.commit(entry, judge):
             yield
 
-    def write(self, path: FilePath, message: Leaving, *, force: bool = False) -> None:
+    def write(
+        self,
+        path: FilePath,
+        message: Leaving,
+        *,
+        force: bool = False,
+        rows: RowCounts | None = None,
+    ) -> None:
         """Write a message, then its entry, then give the message its name.
 
         Raises
@@ -204,12 +221,16 @@ class Permit:
         with (
             staged(path, message.to_bytes(), force=force, keep=True) as file,
             self.commit(
-                message.content_digest, message.digest, replaces=message.replaces, file=file
+                message.content_digest,
+                message.digest,
+                replaces=message.replaces,
+                file=file,
+                rows=rows,
             ),
         ):
             file.put()
 
-    def record(self, message: Leaving) -> None:
+    def record(self, message: Leaving, *, rows: RowCounts | None = None) -> None:
         """Enter a message into the ledger, before anybody else sees it.
 
         Raises
@@ -217,7 +238,9 @@ class Permit:
         RuleError, LedgerError, BudgetError
             If the release is refused; the same message may be entered again.
         """
-        with self.commit(message.content_digest, message.digest, replaces=message.replaces):
+        with self.commit(
+            message.content_digest, message.digest, replaces=message.replaces, rows=rows
+        ):
             pass
 
     def finish(self, path: FilePath, *, force: bool = False) -> SiloSketch | None:
@@ -292,8 +315,38 @@ class Permit:
             budget=cost.budget,
             because=self.again_because,
             weaker=list(self.weaker) or (),
+            reading=self.reading,
             **stated,
         )
+
+
+def _recorded(reading: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What of a reading was given, as the ledger keeps it."""
+    group = reading.get("group")
+    stated = {
+        "score": reading.get("score"),
+        "group": [group] if isinstance(group, str) else list(group or ()),
+        "weight": reading.get("weight"),
+        "where": reading.get("where"),
+        "map": dict(reading.get("mapping") or {}),
+        "other": reading.get("other"),
+        "missing": None if reading.get("missing") == "refuse" else reading.get("missing"),
+    }
+    return {name: value for name, value in stated.items() if value} or None
+
+
+def _rows_document(rows: RowCounts) -> dict[str, Any]:
+    """What became of the rows, as the ledger keeps it."""
+    return {
+        "read": rows.read,
+        "filtered": rows.filtered,
+        "without_score": rows.without_score,
+        "weightless": rows.weightless,
+        "relabeled": [
+            {"label": own.label, "group": json_label(own.group), "reason": own.reason, "rows": n}
+            for own, n in sorted(rows.relabeled.items(), key=lambda item: (-item[1], str(item[0])))
+        ],
+    }
 
 
 def plan_view(plan: Plan) -> dict[str, Any]:

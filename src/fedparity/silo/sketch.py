@@ -107,10 +107,20 @@ def sketch(
     SketchedCell('B', count=20, levels=2)
     """
     mode_of(plan).check(silo, weighted=weight is not None)
+    reading: dict[str, Any] = {
+        "score": score,
+        "group": group,
+        "weight": weight,
+        "where": where,
+        "mapping": mapping,
+        "missing": missing,
+        "other": other,
+    }
     permit = Permit.of(
         plan,
         silo,
         data=data,
+        reading=reading,
         policy=policy,
         ledger=ledger,
         dataset=dataset,
@@ -122,20 +132,9 @@ def sketch(
     options = ComputeOptions(
         memory=memory, threads=threads, kernel=kernel, resolution=resolution, progress=progress
     )
-    release = prepare(
-        data,
-        plan=plan,
-        silo=silo,
-        score=score,
-        group=group,
-        weight=weight,
-        where=where,
-        mapping=mapping,
-        missing=missing,
-        other=other,
-        options=options,
-    ).replacing(permit.voided())
-    permit.record(release.sketch)
+    release = prepare(data, plan=plan, silo=silo, options=options, **reading)
+    release = release.replacing(permit.voided())
+    permit.record(release.sketch, rows=release.rows)
     return release.sketch
 
 
@@ -246,19 +245,6 @@ class Sketcher:
     ) -> None:
         self._plan, self._silo, self._mode = plan, silo, mode_of(plan)
         self._mode.check(silo, weighted=weight is not None)
-        self._permit = Permit.of(
-            plan,
-            silo,
-            data=None,
-            policy=policy,
-            ledger=ledger,
-            dataset=dataset,
-            allow_weaker=allow_weaker,
-            again_because=again_because,
-            in_period=in_period,
-        )
-        self._permit.check()
-        self._message: SiloSketch | None = None
         self._options: dict[str, Any] = {
             "score": score,
             "group": group,
@@ -269,6 +255,20 @@ class Sketcher:
             "missing": missing,
             "other": other,
         }
+        self._permit = Permit.of(
+            plan,
+            silo,
+            data=None,
+            reading=self._options,
+            policy=policy,
+            ledger=ledger,
+            dataset=dataset,
+            allow_weaker=allow_weaker,
+            again_because=again_because,
+            in_period=in_period,
+        )
+        self._permit.check()
+        self._message: SiloSketch | None = None
         self._columns: tuple[str, ...] = ()
         self._stream: Any = self._mode.stream(weighted=weight is not None, resolution=resolution)
 
@@ -326,7 +326,7 @@ class Sketcher:
         release = self._mode.finish(
             self._stream, self._silo, records.judge, weighted=records.weighted
         ).replacing(self._permit.voided())
-        self._permit.record(release.sketch)
+        self._permit.record(release.sketch, rows=release.rows)
         if self._mode.protected:
             self._message = release.sketch
         return release.sketch

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.sketches.records import Batch, CachedRecords, Faults, Records
+from fedparity.sketches.records import Batch, CachedRecords, Faults, Records, RowCounts
 from fedparity.sketches.selection.passes import Progress, map_batches
 
 __all__ = [
@@ -104,7 +104,7 @@ def cache_records(
     except _FullError:
         return None
 
-    def accepting(found: Faults) -> int:
+    def accepting(found: Faults) -> RowCounts:
         """Let the source decide, about all that it left out and all that was found since."""
         found.add(cache.faults)
         return records.accept(found)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,58 @@ from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 
-__all__ = ["ArrayRecords", "Batch", "BatchTask", "CachedRecords", "Codes", "Faults", "Records"]
+__all__ = [
+    "ArrayRecords",
+    "Batch",
+    "BatchTask",
+    "CachedRecords",
+    "Codes",
+    "Faults",
+    "Records",
+    "Relabeling",
+    "RowCounts",
+]
 
 Codes: TypeAlias = npt.NDArray[Any]
 """Position of each record's group, in an unsigned integer type that is as small as it can be."""
 
 _BLOCK = 1 << 20
 """Rows of a task: large enough to hide its cost, small enough to share the work."""
+
+
+class Relabeling(NamedTuple):
+    """A label of the table that counts as a group of another name, and why."""
+
+    label: str | None
+    """As the table has it; None if it is missing."""
+    group: Group
+    reason: Literal["map", "other", "missing", "spelling"]
+
+
+@dataclass(slots=True)
+class RowCounts:
+    """What became of the rows of a table: each was filtered out, had no score or no weight, or is a record."""
+
+    read: int = 0
+    filtered: int = 0
+    without_score: int = 0
+    weightless: int = 0
+    """Rows of weight 0, which count for nothing."""
+    relabeled: Counter[Relabeling] = field(default_factory=Counter)
+    """Rows whose group has another name than their label."""
+
+    @property
+    def records(self) -> int:
+        """Rows that became records of a group."""
+        return self.read - self.filtered - self.without_score - self.weightless
+
+    def add(self, other: RowCounts) -> None:
+        """Count the rows of ``other`` too."""
+        self.read += other.read
+        self.filtered += other.filtered
+        self.without_score += other.without_score
+        self.weightless += other.weightless
+        self.relabeled.update(other.relabeled)
 
 
 @dataclass(slots=True)
@@ -33,6 +78,8 @@ class Faults:
     bad_weights: int = 0
     unlisted: Counter[str] = field(default_factory=Counter)
     """Labels that no group has, by their text."""
+    rows: RowCounts = field(default_factory=RowCounts)
+    """What became of all rows, but for those without a score, which kernels count too."""
 
     def add(self, other: Faults) -> None:
         """Count the rows of ``other`` too."""
@@ -41,6 +88,17 @@ class Faults:
         self.missing_labels += other.missing_labels
         self.bad_weights += other.bad_weights
         self.unlisted.update(other.unlisted)
+        self.rows.add(other.rows)
+
+    @property
+    def found(self) -> bool:
+        """Whether there is a row that is not as it should be."""
+        counts = (self.missing_scores, self.infinite_scores, self.missing_labels, self.bad_weights)
+        return any(counts) or bool(self.unlisted)
+
+    def accepted(self) -> RowCounts:
+        """Return what became of all rows, now that those without a score may be left out."""
+        return replace(self.rows, without_score=self.missing_scores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +169,8 @@ class Records(Protocol):
         """
         ...
 
-    def accept(self, faults: Faults) -> int:
-        """Return how many rows were dropped as allowed, or raise if one may not be."""
+    def accept(self, faults: Faults) -> RowCounts:
+        """Return what became of all rows, or raise if one may not be left out."""
         ...
 
 
@@ -133,7 +191,7 @@ class ArrayRecords:
     codes: Codes
     weights: FloatArray | None = None
     rescannable: bool = True
-    accepting: Callable[[Faults], int] | None = None
+    accepting: Callable[[Faults], RowCounts] | None = None
     """Callback that accepts or refuses scores that are not finite; they are refused if absent."""
     block: int = _BLOCK
     """Rows of a batch."""
@@ -160,7 +218,7 @@ class ArrayRecords:
         for start in range(0, self.scores.size, self.block):
             yield _Slice(self, slice(start, start + self.block))
 
-    def accept(self, faults: Faults) -> int:
+    def accept(self, faults: Faults) -> RowCounts:
         """Refuse scores that are not finite, unless a callback decides."""
         if self.accepting is not None:
             return self.accepting(faults)
@@ -171,7 +229,7 @@ class ArrayRecords:
                 infinite=faults.infinite_scores,
                 total=self.scores.size,
             )
-        return 0
+        return RowCounts(read=self.scores.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +239,7 @@ class CachedRecords:
     groups: tuple[Group, ...]
     cached: tuple[Batch, ...]
     weighted: bool
-    accepting: Callable[[Faults], int]
+    accepting: Callable[[Faults], RowCounts]
     """Callback that accepts or refuses scores that are not finite."""
     rescannable: bool = True
     resident: bool = True
@@ -197,7 +255,7 @@ class CachedRecords:
         for batch in self.cached:
             yield _Again(batch)
 
-    def accept(self, faults: Faults) -> int:
+    def accept(self, faults: Faults) -> RowCounts:
         """Let the callback decide."""
         return self.accepting(faults)
 

@@ -14,7 +14,7 @@ from fedparity.laws.labels import Group
 from fedparity.sketches.buffers import RecordBuffer
 from fedparity.sketches.grids import check_levels
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import Batch, CachedRecords, Faults
+from fedparity.sketches.records import Batch, CachedRecords, Faults, RowCounts
 from fedparity.sketches.selection.moments import Asked, Moments
 from fedparity.sketches.selection.passes import KernelName
 from fedparity.sketches.selection.resolve import (
@@ -131,7 +131,7 @@ class StreamSketch:
         return self.moments is None
 
     def finish(
-        self, levels: Callable[[Census], Sequence[int]], accept: Callable[[Faults], int]
+        self, levels: Callable[[Census], Sequence[int]], accept: Callable[[Faults], RowCounts]
     ) -> tuple[Selected, tuple[float, ...]]:
         """Return the sketches, and the rank error of each group.
 
@@ -186,12 +186,12 @@ class StreamSketch:
         self,
         levels: Callable[[Census], Sequence[int]],
         kind: Kind,
-        accept: Callable[[Faults], int],
+        accept: Callable[[Faults], RowCounts],
         *more: Batch,
     ) -> Selected:
         """The exact sketch of the records that are waiting, and of those of a batch."""
 
-        def ask(found: Faults) -> int:
+        def ask(found: Faults) -> RowCounts:
             found.add(self.faults)
             return accept(found)
 
@@ -213,9 +213,9 @@ class StreamSketch:
     def _summarise(self, *more: Batch) -> None:
         """Turn the records that are waiting, and those of a batch, into a summary of each group."""
 
-        def no_verdict(found: Faults) -> int:
+        def no_verdict(found: Faults) -> RowCounts:
             self.faults.add(found)
-            return 0
+            return RowCounts()
 
         kept, self.faults = self.faults, Faults()
         kind: Kind = "quantile" if self.asked.grid is None else "counts"

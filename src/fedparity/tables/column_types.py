@@ -26,7 +26,15 @@ from fedparity.laws.label_codes import (
     polars_labels,
 )
 from fedparity.laws.labels import is_missing
-from fedparity.tables.columns import Column, Numbers, as_texts, compiled, few_labels
+from fedparity.tables.columns import (
+    Column,
+    LabelType,
+    Numbers,
+    as_texts,
+    compiled,
+    few_labels,
+    label_type,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,6 +92,11 @@ class NumpyColumn:
     def coded(self) -> bool:
         """Whether its labels are whole numbers."""
         return self.array.dtype.kind in "bui"
+
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are."""
+        return label_type(self.array.dtype.kind)
 
     def labels(self, name: str) -> Labels:
         """Return its labels."""
@@ -184,6 +197,16 @@ class ArrowColumn:
         kind = self.array.type
         return bool(types.is_dictionary(kind) or types.is_integer(kind) or types.is_boolean(kind))
 
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are; those of a dictionary are what the dictionary holds."""
+        types = pyarrow("an Arrow column", "pyarrow.types")
+        kind = self.array.type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if types.is_boolean(kind):
+            return bool
+        return int if types.is_integer(kind) else str
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         types = pyarrow("an Arrow column", "pyarrow.types")
@@ -281,6 +304,13 @@ class PandasColumn:
         whole = isinstance(dtype, np.dtype) and dtype.kind in "bui"
         return whole or hasattr(dtype, "categories")
 
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are; those of a categorical column are what the categories are."""
+        dtype = self.values.dtype
+        dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+        return label_type(getattr(dtype, "kind", "O"))
+
     def labels(self, name: str) -> Labels:
         """Return its labels."""
         dtype = self.values.dtype
@@ -340,6 +370,13 @@ class PolarsColumn:
         pl = polars("a polars column")
         dtype = self.values.dtype
         return bool(dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum))
+
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are."""
+        if self.values.dtype == polars("a polars column").Boolean:
+            return bool
+        return int if self.values.dtype.is_integer() else str
 
     def labels(self, name: str) -> Labels:
         """Return its labels."""

@@ -143,7 +143,7 @@ class ParquetTable:
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
         files = _Files(self, selection)
-        pruning = Pruning(selection.where, self._metadata)
+        pruning = self._pruning(selection)
         pack: list[int] = []
         packed = 0
         large: list[int] = []
@@ -160,6 +160,15 @@ class ParquetTable:
         if pack:
             yield _Groups(files, tuple(pack))
         yield from self._large_groups(files, large)
+
+    def skipped(self, selection: Selection) -> int:
+        """Return how many rows are in row groups that a scan does not read."""
+        may_hold = self._pruning(selection).may_hold
+        groups = range(self._metadata.num_row_groups)
+        return sum(self._rows_of(group) for group in groups if not may_hold(group))
+
+    def _pruning(self, selection: Selection) -> Pruning:
+        return Pruning(selection.where if selection.may_skip else None, self._metadata)
 
     def _large_groups(self, files: _Files, groups: Sequence[int]) -> Iterator[BlockTask]:
         """Row groups decoded in parts, two of them in turn, so that two threads can work at once."""

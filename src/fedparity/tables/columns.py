@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,13 +24,17 @@ __all__ = [
     "BLOCK_ROWS",
     "Block",
     "Column",
+    "LabelType",
     "Numbers",
     "as_texts",
     "compiled",
     "few_labels",
     "label_text",
+    "label_type",
+    "typed_text",
 ]
 
+LabelType: TypeAlias = type[bool] | type[int] | type[str]
 BLOCK_ROWS = 1 << 20
 """Rows that are read at once: large enough to hide the cost of a task, small enough for memory."""
 
@@ -71,6 +75,11 @@ class Column(Protocol):
     @property
     def coded(self) -> bool:
         """Whether its labels are numbers already, so that to read them again costs little."""
+        ...
+
+    @property
+    def label_type(self) -> LabelType:
+        """What its labels are: ``int`` or ``bool`` where the column says so, else ``str``."""
         ...
 
     def labels(self, name: str) -> Labels:
@@ -121,6 +130,24 @@ def label_text(label: object) -> str | None:
     if isinstance(label, float | np.floating | Decimal):
         return _number_text(label)
     return str(label)
+
+
+def label_type(kind: str) -> LabelType:
+    """Return what the labels of a column are whose entries are of this kind, in NumPy's letters.
+
+    Examples
+    --------
+    >>> label_type("u"), label_type("f")
+    (<class 'int'>, <class 'str'>)
+    """
+    return {"b": bool, "i": int, "u": int}.get(kind, str)
+
+
+def typed_text(text: str, kind: LabelType) -> bool | int | str:
+    """Return the label of this type that has this text: the inverse of :func:`label_text`."""
+    if kind is bool:
+        return text == label_text(label=True)
+    return kind(text)
 
 
 def as_texts(labels: Labels) -> Labels:

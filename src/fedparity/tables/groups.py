@@ -13,7 +13,7 @@ from fedparity.errors.base import listed
 from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import Labels, intersect
 from fedparity.laws.labels import Group
-from fedparity.sketches.records import Codes, Faults
+from fedparity.sketches.records import Codes, Faults, Relabeling
 from fedparity.tables.columns import label_text
 
 __all__ = [
@@ -56,6 +56,10 @@ class Scheme(Protocol):
         """Return a code for a key that ``count`` records have, or count them as faults: -1."""
         ...
 
+    def relabeling(self, key: Key) -> Relabeling | None:
+        """Return which group of another name a key counts as, and why; None if it keeps its name."""
+        ...
+
 
 def encode(
     scheme: Scheme, columns: Sequence[Labels], keep: BoolArray | None, faults: Faults
@@ -67,6 +71,12 @@ def encode(
     """
     codes, keys = intersect(columns)
     table = np.array([scheme.known(key) for key in keys] or [0], np.int64)
+    renamed = {place: new for place, key in enumerate(keys) if (new := scheme.relabeling(key))}
+    if renamed:
+        counts = np.bincount(codes if keep is None else codes[keep], minlength=table.size)
+        for place, new in renamed.items():
+            if counts[place]:
+                faults.rows.relabeled[new] += int(counts[place])
     if np.array_equal(table, np.arange(table.size)):
         return codes.astype(scheme.dtype, copy=False), None
     none = np.iinfo(scheme.dtype).max  # hardly ever a code; where it is one, rows are counted
@@ -149,13 +159,26 @@ class Listing:
         if None in resolved:
             faults.missing_labels += count
             return _NONE
-        text = " & ".join(part or "" for part in key)
+        text = _shown(key) or ""
         with self._lock:
             self._unlisted.add(text)
             if len(self._unlisted) > _MOST_UNLISTED:
                 raise LabelError.too_many(self._columns, _MOST_UNLISTED, sorted(self._unlisted))
         faults.unlisted[text] += count
         return _NONE
+
+    def relabeling(self, key: Key) -> Relabeling | None:
+        """Return which group of another name a key counts as, and why; None if it keeps its name."""
+        resolved = self._resolved(key)
+        if resolved == key or resolved not in self._codes:
+            return None
+        group = self.groups[self._codes[resolved]]
+        if any((part or "") in self._mapping for part in key):
+            return Relabeling(_shown(key), group, "map")
+        if None in key:
+            return Relabeling(_shown(key), group, "missing")
+        listed = all(parts.reads(part) for parts, part in zip(self._parts, key, strict=True))
+        return Relabeling(_shown(key), group, "spelling" if listed else "other")
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -183,6 +206,11 @@ class Listing:
                 raise LabelError.maps_to_nothing(target, self.texts)
 
 
+def _shown(key: Key) -> str | None:
+    """The labels of a record on one line; None if all of them are missing."""
+    return " & ".join(part or "" for part in key) if any(key) else None
+
+
 class _Parts:
     """The texts that a plan lists for one column, and what else is read as one of them."""
 
@@ -196,6 +224,10 @@ class _Parts:
         folded = {text.casefold(): text for text in self.texts}
         names = [folded[name] for name in _MISSING_NAMES if name in folded]
         self._missing = names[0] if names else None
+
+    def reads(self, text: str | None) -> bool:
+        """Return whether a text is one that the plan lists, or another spelling of it."""
+        return text in self._read_as
 
     def resolve(self, text: str | None, other: str | None = None) -> str | None:
         if text is None:
@@ -252,6 +284,12 @@ class Discovery:
                     fix="name the column of the groups, not one that differs in every record.",
                 )
             return self._codes.setdefault(resolved, len(self._codes))
+
+    def relabeling(self, key: Key) -> Relabeling | None:
+        """Return which group of another name a key counts as; only a mapping gives one."""
+        if not self._mapping or (resolved := self._resolved(key)) == key or None in resolved:
+            return None
+        return Relabeling(_shown(key), resolved if len(resolved) > 1 else resolved[0], "map")
 
     def _resolved(self, key: Key) -> Key:
         return tuple(self._mapping.get(part or "", part) for part in key)

@@ -25,6 +25,7 @@ from fedparity.tables.table import (
     BlockTask,
     Condition,
     Selection,
+    SkippingTable,
     Table,
     mapping_table,
     stream_table,
@@ -121,6 +122,11 @@ class UnionTable:
         """Yield tasks that read all rows once."""
         return chain.from_iterable(part.scan(selection) for part in self.parts)
 
+    def skipped(self, selection: Selection) -> int:
+        """Return how many rows a scan does not read."""
+        parts = (part for part in self.parts if isinstance(part, SkippingTable))
+        return sum(part.skipped(selection) for part in parts)
+
 
 def _is_file(path: Path) -> bool:
     try:
@@ -209,7 +215,7 @@ def open_records(
     missing : {"refuse", "drop"}
         What to do about rows without a score.
     other : str, optional
-        The group that takes every label that no group has.
+        The group that takes every label that is not a group of the plan.
 
     Raises
     ------

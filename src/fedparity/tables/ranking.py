@@ -273,12 +273,15 @@ class TableRanks:
             missing_scores=int(found.missing.sum()), infinite_scores=int(found.infinite.sum())
         )
         codes = self._codes(found, faults)
-        dropped = self.records.accept_counted(int(found.rows.sum()), faults)
+        filtered = self.records.skipped()
+        faults.rows.read = int(found.rows.sum()) + filtered
+        faults.rows.filtered = filtered
+        rows = self.records.accept(faults)
         self._group(codes, found)
         if outside := int(found.outside.sum()):
             low, high = score_range or (-np.inf, np.inf)
             raise ScoreError.outside_range(outside, int(self._counts.sum()), low, high)
-        return Census.from_moments(self._counts, self._moments, dropped)
+        return Census.from_moments(self._counts, self._moments, rows)
 
     def _group(self, codes: Sequence[int], found: KeyCounts) -> None:
         """Put the combinations of labels together that make up each group."""
@@ -373,5 +376,7 @@ class TableRanks:
         for position, number in zip(positions.tolist(), found.scored.tolist(), strict=True):
             key = texts[position]
             code = scheme.known(key) if number else 0
+            if number and (renamed := scheme.relabeling(key)):
+                faults.rows.relabeled[renamed] += number
             codes.append(code if code >= 0 else scheme.admit(key, number, faults))
         return codes

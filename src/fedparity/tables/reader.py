@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,11 +14,18 @@ from fedparity.errors.base import listed
 from fedparity.errors.table_errors import shortened
 from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.records import Batch, BatchTask, Faults
+from fedparity.sketches.records import Batch, BatchTask, Faults, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.columns import Block, Numbers
 from fedparity.tables.groups import Listing, Scheme, encode
-from fedparity.tables.table import BlockTask, Condition, MemoryTable, Selection, Table
+from fedparity.tables.table import (
+    BlockTask,
+    Condition,
+    MemoryTable,
+    Selection,
+    SkippingTable,
+    Table,
+)
 
 if TYPE_CHECKING:
     from fedparity.tables.ranking import RanksTable, TableRanks
@@ -57,25 +64,6 @@ class RankingTable(Protocol):
         ...
 
 
-class _Seen:
-    """How many rows there were, and how many the filter kept, in all scans so far."""
-
-    def __init__(self) -> None:
-        self._rows = self._kept = 0
-        self._lock = Lock()
-
-    def add(self, rows: int, kept: int) -> None:
-        with self._lock:
-            self._rows += rows
-            self._kept += kept
-
-    def refuse_if_none(self, roles: Roles) -> None:
-        if self._kept == 0 and roles.where is not None:
-            raise TableError.nothing_kept(roles.where.sql)
-        if self._rows == 0:
-            raise TableError.empty("the table")
-
-
 @dataclass(frozen=True, eq=False)
 class TableRecords:
     """The records of a table: a score, a group, perhaps a weight, of every row that is kept.
@@ -86,7 +74,6 @@ class TableRecords:
     table: Table
     roles: Roles
     scheme: Scheme
-    _seen: _Seen = field(default_factory=_Seen, init=False, repr=False)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -140,19 +127,31 @@ class TableRecords:
         """Yield tasks that read all the records once."""
         for task in self.table.scan(self.roles.selection):
             yield _Read(self, task)
+        if skipped := self.skipped():
+            yield partial(self._nothing_but, RowCounts(read=skipped, filtered=skipped))
 
-    def accept(self, faults: Faults) -> int:
-        """Return how many rows were dropped as allowed, or raise if one may not be."""
-        self._seen.refuse_if_none(self.roles)
+    def skipped(self) -> int:
+        """Return how many rows a scan does not read, because the filter drops them."""
+        if not isinstance(self.table, SkippingTable) or self.roles.where is None:
+            return 0
+        return self.table.skipped(self.roles.selection)
+
+    def _nothing_but(self, rows: RowCounts) -> Batch:
+        """A batch without a record, which says what became of some rows."""
+        weights = np.zeros(0) if self.weighted else None
+        return Batch(np.zeros(0), np.zeros(0, self.scheme.dtype), weights, Faults(rows=rows))
+
+    def accept(self, faults: Faults) -> RowCounts:
+        """Return what became of all rows, or raise if one may not be left out."""
+        rows = faults.rows
+        if rows.read == rows.filtered and self.roles.where is not None:
+            raise TableError.nothing_kept(self.roles.where.sql)
+        if not rows.read:
+            raise TableError.empty("the table")
         return self.judge(faults)
 
-    def accept_counted(self, rows: int, faults: Faults) -> int:
-        """Do what :meth:`accept` does, of rows that were counted and not read."""
-        self._seen.add(rows, rows)
-        return self.accept(faults)
-
-    def judge(self, faults: Faults) -> int:
-        """Do what :meth:`accept` does, wherever the rows were seen."""
+    def judge(self, faults: Faults) -> RowCounts:
+        """Do what :meth:`accept` does, but accept that there is no row."""
         score, weight = self.roles.score, self.roles.weight
         if faults.missing_scores and self.roles.missing == "refuse":
             raise TableError(
@@ -179,14 +178,15 @@ class TableRecords:
                 "finite.",
                 fix="repair them; a record that must not count has weight 0.",
             )
-        return faults.missing_scores
+        return faults.accepted()
 
     def batch(self, block: Block) -> Batch:
         """Return the records of a block; rows that are none are counted in its faults."""
         faults = Faults()
         where = self.roles.where
         rows = _Rows(block.length, None if where is None else where.keep(block.columns))
-        self._seen.add(block.length, rows.count)
+        faults.rows.read += block.length
+        faults.rows.filtered += block.length - rows.count
         scores = self._scores(block, rows, faults)
         labels = [block.columns[name].labels(name) for name in self.roles.groups]
         codes, coded = encode(self.scheme, labels, rows.keep, faults)
@@ -219,6 +219,8 @@ class TableRecords:
         faults.bad_weights += rows.restrict(numbers.valid)
         good = (weights >= 0) & (weights < np.inf)
         faults.bad_weights += rows.restrict(None if good.all() else good)
+        none = weights == 0 if rows.keep is None else (weights == 0) & rows.keep
+        faults.rows.weightless += int(np.count_nonzero(none))
         return weights
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ __all__ = [
     "Condition",
     "MemoryTable",
     "Selection",
+    "SkippingTable",
     "StreamTable",
     "Table",
     "arrow_blocks",
@@ -153,6 +154,8 @@ class Selection:
     numbers: tuple[str, ...]
     labels: tuple[str, ...]
     where: Condition | None = None
+    may_skip: bool = True
+    """Whether rows that the filter drops for certain may be left unread."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -195,6 +198,15 @@ class Table(Protocol):
         The iterator is advanced by one thread at a time. The filter is not applied, but rows of
         which it is known, without reading them, that it drops them may be left out.
         """
+        ...
+
+
+@runtime_checkable
+class SkippingTable(Protocol):
+    """A table whose scan may leave out rows that the filter drops."""
+
+    def skipped(self, selection: Selection) -> int:
+        """Return how many rows a scan does not read."""
         ...
 
 

@@ -32,13 +32,15 @@ from fedparity.uncertainty.brackets import rounding_of, sharp_envelopes
 from fedparity.uncertainty.checks import check_confidence, checked_range, checked_unseen
 
 __all__ = [
+    "Records",
     "at_threshold",
+    "records_above",
     "selection_rates",
 ]
 
 
-class _Records(NamedTuple):
-    """Records at or above a threshold: the fewest there can be, the estimate, and the most."""
+class Records(NamedTuple):
+    """Records at or above a threshold by cell: the fewest there can be, the estimate, and the most."""
 
     least: FloatArray
     value: FloatArray
@@ -60,11 +62,11 @@ def selection_rates(
     """
     bounds = checked_range(federation, score_range)
     extra = checked_unseen(federation, unseen)
-    cells = _records_above(federation, threshold, bounds)
-    above = _Records(*(_by_group(federation, each) for each in cells))
+    cells = records_above(federation, threshold, bounds)
+    above = Records(*(_by_group(federation, each) for each in cells))
     totals = _by_group(federation, federation.counts)
     if favorable == "below":
-        above = _Records(totals - above.most, totals - above.value, totals - above.least)
+        above = Records(totals - above.most, totals - above.value, totals - above.least)
     return {
         group: _rate(least, value, most, total, more)
         for group, least, value, most, total, more in zip(
@@ -82,10 +84,10 @@ def _rate(least: float, value: float, most: float, total: float, unseen: float) 
     return Bracket(value=min(max(share, lower), upper), lower=lower, upper=upper)
 
 
-def _records_above(
+def records_above(
     federation: Federation, threshold: float, bounds: tuple[float, float]
-) -> _Records:
-    """The records at or above the threshold in every cell.
+) -> Records:
+    """Return the records at or above the threshold in every cell.
 
     A count at a lower threshold bounds them from above, one at a higher threshold from below,
     and a count at this one is the answer.
@@ -102,7 +104,7 @@ def _records_above(
     likely = federation.reconstructed
     reached = np.where(likely.values >= threshold, likely.parts, 0)
     parts = np.add.reduceat(reached, likely.offsets[:-1])
-    return _Records(least, np.clip(parts * likely.counts / likely.units, least, most), most)
+    return Records(least, np.clip(parts * likely.counts / likely.units, least, most), most)
 
 
 def _bracketed_cells(

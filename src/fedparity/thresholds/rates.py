@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.document import Parts
 from fedparity.documents.result_parts import FourFifths, GroupRate, Ratio, Sampled
 from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
@@ -31,6 +32,7 @@ from fedparity.thresholds.proportions import RateLimits, rate_limits, tails
 
 __all__ = [
     "Comparison",
+    "compare_limits",
     "compare_rates",
     "effective_sizes",
     "largest_group",
@@ -43,7 +45,7 @@ _ROUNDING = 1e-12
 class Comparison(NamedTuple):
     """The rates of all groups, side by side."""
 
-    groups: tuple[GroupRate, ...]
+    groups: Parts[GroupRate]
     widest_gap: Sampled
     """The highest rate minus the lowest: zero if all groups have the same."""
     answer: FourFifths
@@ -83,13 +85,20 @@ def compare_rates(
     >>> [round(end, 3) for end in found.groups[1].ratio.interval], found.answer
     ([0.423, 0.821], 'undetermined')
     """
-    brackets = list(rates.values())
     alone, together = (
-        rate_limits(brackets, sizes, tail, None if moved is None else moved[position])
-        for position, tail in enumerate(tails(confidence, len(brackets)))
+        rate_limits(list(rates.values()), sizes, tail, None if moved is None else moved[position])
+        for position, tail in enumerate(tails(confidence, len(rates)))
     )
+    return compare_limits(rates, alone, together, largest=largest)
+
+
+def compare_limits(
+    rates: Mapping[Group, Bracket], alone: RateLimits, together: RateLimits, *, largest: Group
+) -> Comparison:
+    """Return the comparison of numbers in [0, 1] whose limits are known, one by one and at once."""
+    brackets = list(rates.values())
     anchor = list(rates).index(largest)
-    groups = tuple(
+    groups = Parts(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
@@ -230,7 +239,7 @@ def _state(interval: Bounds) -> FourFifths:
     return "undetermined"
 
 
-def _overall(groups: tuple[GroupRate, ...]) -> FourFifths:
+def _overall(groups: Parts[GroupRate]) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
     states = {group.answer for group in groups}
     for state in ("below four fifths", "undetermined"):

@@ -24,6 +24,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
+from fedparity.text import OneLine
 from fedparity.uncertainty.bootstrap import (
     MANY_VALUES,
     Draws,
@@ -230,7 +231,7 @@ def widened(interval: Bounds, value: float, bounds: Bounds) -> Bounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Assessment:
+class Assessment(OneLine):
     """All measures of a federation with their errors, and what to keep in mind."""
 
     disparity: DisparityAssessment

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -21,6 +21,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
+from fedparity.text import OneLine
 from fedparity.uncertainty.resampling import (
     Mixtures,
     Resampler,
@@ -47,7 +48,7 @@ _FINER = 5
 
 
 @dataclass(frozen=True)
-class Draws:
+class Draws(OneLine):
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
@@ -115,7 +116,10 @@ def bootstrap(
         done += len(drawn.shares)
         if progress is not None:
             progress(done // 2, redraws)
-    return _named(reader.base(), joined(found), joined(null))
+    named = _named(reader.base(), joined(found), joined(null))
+    if method.order == 2:
+        named |= {name: _with_roughness(named[name]) for name in ("disparity", "pairs")}
+    return named
 
 
 def joined(found: list[dict[str, FloatArray]]) -> dict[str, FloatArray]:
@@ -136,6 +140,24 @@ def _named(
         )
         for name in base
     }
+
+
+def _with_roughness(draws: Draws) -> Draws:
+    r"""The draws without what they lose because redrawn curves are smoother than the estimated ones.
+
+    With e the noise of a redraw and d the difference of the curves that it was drawn from, a squared
+    length grows by :math:`\lVert e \rVert^2 + 2 \langle d, e \rangle`. The mean of e is not zero: ordered
+    records, averaged over samples, give a smoother curve than those of one sample. So the mean product with
+    the roughness of d is negative; but this roughness is the noise of the sample itself, and no property of
+    the population. Bin means of lognormal scores lose two fifths of the noise in this way, of Beta scores a
+    tenth. A loss up to the noise is therefore made good; what goes beyond it is an error of the
+    sketch, which every sample has.
+    """
+    if draws.noise is None:
+        return draws
+    noise = draws.noise.mean(axis=0)
+    product = draws.values.mean(axis=0) - draws.base - noise
+    return replace(draws, values=draws.values - np.clip(product, -noise, 0.0))
 
 
 class _Reader:

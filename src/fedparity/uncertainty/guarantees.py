@@ -14,6 +14,7 @@ from fedparity.errors import GroupError
 from fedparity.laws.labels import Group
 from fedparity.laws.refinement import check_trim
 from fedparity.sketches.grids import check_levels
+from fedparity.text import OneLine
 from fedparity.uncertainty.checks import (
     check_confidence,
     check_positive,
@@ -138,7 +139,7 @@ def quantile_error(
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareErrors:
+class ShareErrors(OneLine):
     r"""How far the shares of groups and silos may be from the true ones."""
 
     alpha: float
@@ -224,7 +225,7 @@ def _absolute_sum(largest: float, parts: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PooledBound:
+class PooledBound(OneLine):
     r"""Errors of the pooled cdfs and of the shares of groups, and what they do to Ĝ."""
 
     band: float

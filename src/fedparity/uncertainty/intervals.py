@@ -32,6 +32,7 @@ from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
+from fedparity.text import OneLine
 from fedparity.uncertainty.bootstrap import Draws
 
 __all__ = [
@@ -145,7 +146,7 @@ def _share(hits: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LengthAssessment:
+class LengthAssessment(OneLine):
     """A measure that cannot be negative, with its sampling error and that of the sketches."""
 
     value: float

@@ -31,6 +31,7 @@ from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.text import OneLine
 from fedparity.uncertainty.certificate import bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence
 from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
@@ -43,7 +44,7 @@ _ROUNDING = 1e-11
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairMagnitude:
+class PairMagnitude(OneLine):
     """How far two groups are from each other, in score points."""
 
     groups: tuple[Group, Group]
@@ -59,7 +60,7 @@ class PairMagnitude:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorstPair:
+class WorstPair(OneLine):
     """The two groups that are farthest from each other."""
 
     groups: tuple[Group, Group]
@@ -77,7 +78,7 @@ class WorstPair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standardized:
+class Standardized(OneLine):
     """The worst pair in standard deviations; bounds are infinite where that may be zero."""
 
     deviation: Bracket
@@ -89,7 +90,7 @@ class Standardized:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Magnitudes:
+class Magnitudes(OneLine):
     r"""A disparity as numbers people can read, each with bounds that the raw data cannot leave."""
 
     points: Bracket

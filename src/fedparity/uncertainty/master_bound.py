@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fedparity.errors import OptionError
 from fedparity.laws.labels import Group, Silo
 from fedparity.sketches.grids import check_levels
+from fedparity.text import OneLine
 from fedparity.uncertainty.checks import (
     check_confidence,
     check_positive,
@@ -32,7 +33,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class MasterBound:
+class MasterBound(OneLine):
     r"""Errors of knots and shares, and what they do to :math:`\hat G_{k,2}`, step by step.
 
     The four terms add up to ``total``; :func:`master_bound` proves it.

@@ -211,6 +211,7 @@ class _SketchResampler:
                     values,
                     self.layout,
                     mean_squares=squares,
+                    mean_square_errors=federation.mean_square_errors,
                     value_error=self.error,
                     bounds=federation.score_range,
                 )

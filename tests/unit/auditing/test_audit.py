@@ -10,9 +10,9 @@ from tests.paper.algorithm_1 import one_shot_audit
 from tests.paper.algorithm_1 import sketch as literal_sketch
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result_parts import Verdicts
+from fedparity.engines.in_process import audit
 
 
 def said(result, code):

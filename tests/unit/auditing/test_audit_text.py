@@ -7,10 +7,10 @@ import pytest
 from rich.cells import cell_len
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
-from fedparity.auditing.audit import audit
 from fedparity.cli.audit_text import audit_text
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 from fedparity.text import cut, left, number, right, width_of, wrapped
 
 LEVELS = {None: "none", 1e-6: "above", 0.9: "below", 0.14: "inconclusive"}

@@ -7,10 +7,10 @@ import pytest
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import SILO_LEVELS
+from fedparity.engines.in_process import audit
 from fedparity.errors import ResultError
 
 

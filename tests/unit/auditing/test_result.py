@@ -9,9 +9,9 @@ import pytest
 from tests.audit_strategies import make_messages, make_plan, make_table
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 from fedparity.errors import ResultError
 
 
@@ -194,7 +194,7 @@ def test_an_unknown_backend_is_refused(result):
 
 
 def test_without_a_library_for_tables_the_fix_names_the_extra(result, monkeypatch):
-    monkeypatch.setattr("fedparity.documents.result_frame.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.documents.document.find_spec", lambda _: None)
 
     with pytest.raises(ResultError, match=r"fedparity\[io\]"):
         result.to_frame("polars")

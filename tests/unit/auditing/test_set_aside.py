@@ -9,10 +9,10 @@ from tests.audit_strategies import make_messages, make_plan
 from tests.tiers import DATA
 
 import fedparity as fp
-from fedparity.auditing.audit import audit
 from fedparity.auditing.comparison import Beyond
 from fedparity.cli.audit_text import audit_text
 from fedparity.documents.result_parts import SetAside, Verdicts
+from fedparity.engines.in_process import audit
 
 GROUPS = ("A", "B", "C")
 

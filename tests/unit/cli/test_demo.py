@@ -1,6 +1,7 @@
 """The demonstration tells the truth, in 80 columns, and leaves what it says."""
 
 import json
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -58,10 +59,43 @@ def test_the_printed_answer_fits_80_columns_without_colours_off_a_terminal(print
     assert "5 of 5 messages ok" in printed.stdout
 
 
-def test_it_ends_with_the_next_command(printed, folder):
-    last = printed.stderr.splitlines()[-1]
+def test_it_ends_with_the_next_command_and_the_page_to_open(printed, folder):
+    pytest.importorskip("matplotlib", reason="the page needs the extra report")
+    *_, command, _, page = printed.stderr.splitlines()
 
-    assert last.endswith(f" audit {folder}/plan.toml {folder}/inbox --details")
+    assert command.endswith(f" audit {folder}/plan.toml {folder}/inbox --details")
+    assert page == f"  {folder}/report.html"
+    assert "B scores 1.3 points higher than A" in (folder / "report.html").read_text("utf-8")
+
+
+def test_without_the_extra_it_says_how_to_get_the_page(tmp_path, monkeypatch):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "README.txt").write_text(
+        "This folder was written by fedparity demo, and may be deleted."
+    )
+    (tmp_path / "d" / "report.html").write_text("of an earlier demo")
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+
+    printed = run("--out", "d")
+
+    assert printed.exit_code == 0
+    assert "pip install 'fedparity[report]'" in printed.stderr.splitlines()[-1]
+    assert not (tmp_path / "d" / "report.html").exists()
+    assert "--html" not in (tmp_path / "d" / "README.txt").read_text("utf-8")
+    assert run("--out", "d", "--open").exit_code == 2
+
+
+@pytest.mark.parametrize("browser", [True, False])
+def test_the_page_is_opened_on_request(browser, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="the page needs the extra report")
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or browser)
+
+    printed = run("--out", "d", "--open", "--quiet")
+
+    assert opened == [(tmp_path / "d" / "report.html").as_uri()]
+    assert ("open d/report.html" in printed.stderr) is not browser
+    assert ("next:" in printed.stderr) is False
 
 
 def test_the_sketches_recover_what_pooling_would_give(printed):

@@ -4,8 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fedparity.cli import plan_commands as plan_show
 from fedparity.cli.main import cli
+from fedparity.cli.plans import plan_commands as plan_show
 from fedparity.errors import LedgerError
 
 SCORE = "0.123456789"

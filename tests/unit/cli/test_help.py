@@ -42,6 +42,15 @@ def test_help_has_examples_and_fits_80_columns(path):
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_help_starts_with_a_purpose_in_one_line(path):
+    after_usage = help_of(path).split("\n\n")[1]
+
+    assert "\n" not in after_usage
+    assert len(after_usage) <= 78  # where click wraps on a terminal of 80 columns
+    assert after_usage.endswith(".")
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_every_option_says_what_it_does(path):
     for parameter in ALL[path].params:
         if isinstance(parameter, click.Option):
@@ -73,3 +82,39 @@ def test_an_unknown_command_is_a_usage_error_with_a_fix():
 
     assert refused.exit_code == 2
     assert refused.stderr.splitlines()[-1].startswith("fix: ")
+
+
+@pytest.mark.parametrize("path", [p for p, c in ALL.items() if isinstance(c, click.Group)])
+def test_a_group_alone_prints_its_help_and_ends_well(path):
+    alone = CliRunner().invoke(cli, path, prog_name="fedparity")
+
+    assert (alone.exit_code, alone.stdout, alone.stderr) == (0, help_of(path), "")
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_can_be_quiet(path):
+    assert [p.opts for p in ALL[path].params].count(["-q", "--quiet"]) == 1
+
+
+@pytest.mark.parametrize("words", [("-q", "plan", "new"), ("plan", "new", "--quiet")])
+def test_quiet_leaves_out_notes_and_keeps_warnings(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    deciles = (
+        "--title",
+        "Q4",
+        "--group",
+        "A",
+        "--group",
+        "B",
+        "--range",
+        "1",
+        "10",
+        "--step",
+        "1",
+    )
+
+    done = CliRunner().invoke(cli, [*words, *deciles, "--sketch", "mean"])
+
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr.startswith('warning: sketch = "mean" is obeyed')
+    assert len(done.stderr.splitlines()) == 1

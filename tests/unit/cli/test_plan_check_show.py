@@ -69,7 +69,7 @@ def test_a_plan_that_is_not_there_is_bad_input():
         ({"score_step": 0.1, "levels": 11}, "how many at each of the 11 scores there can be"),
         ({"sketch": "quantile"}, "up to 10 numbers, the quantiles of its scores"),
         ({}, "the mean square of what these leave out"),
-        ({}, "rounded to steps of 0.005"),
+        ({}, "fine detail: values are rounded to 0.005"),
         ({"review_level": None}, "the plan names no review level"),
         ({"silos": None}, "whichever silos answer"),
         ({"sketch": "mean"}, "means of its scores between quantiles"),

@@ -4,7 +4,6 @@ import pytest
 from tests.unit.cli.samples import run
 
 import fedparity as fp
-from fedparity.cli import plan_commands as plan_new
 from fedparity.documents.signing import generate_key, public_text
 
 NEEDED = ("--title", "Q4", "--group", "A", "--group", "B", "--range", "0", "1")
@@ -36,6 +35,7 @@ def test_every_option_reaches_the_plan():
         *("--minimum-cell", 20, "--records-per-level", 5, "--rounding", 0),
         *("--key", f"north={KEY}", "--total", "north=400"),
         *("--period", "2026-10-01", "2026-12-31"),
+        *("--privacy", "dp", "--epsilon", 0.5, "--budget", 2, "--records", 4000),
     )
 
     assert given == fp.Plan(
@@ -56,6 +56,7 @@ def test_every_option_reaches_the_plan():
         disclosure={"minimum_cell": 20, "records_per_level": 5, "rounding": 0},
         keys={"north": KEY},
         totals={"north": 400},
+        privacy={"mode": "dp", "epsilon": 0.5, "budget": 2, "records": 4000},
     )
 
 
@@ -80,7 +81,8 @@ def test_an_intersection_is_written_as_a_list():
 
 
 @pytest.mark.parametrize(
-    "options", [("--total", "north=many"), ("--key", "north"), ("--group", "[1")]
+    "options",
+    [("--total", "north=many"), ("--key", "north"), ("--group", "[1"), ("--epsilon", "1")],
 )
 def test_what_is_not_a_pair_or_a_list_is_a_usage_error(options, folder):
     assert run("plan", "new", *NEEDED, *options).exit_code == 2
@@ -92,6 +94,7 @@ def test_the_digest_and_the_next_command_are_printed():
 
     assert fp.Plan.read("plan.toml").digest in told
     assert "fedparity plan show plan.toml" in told
+    assert "fedparity plan letter plan.toml -o letters" in told
 
 
 def test_an_existing_plan_is_kept_without_force():
@@ -119,13 +122,6 @@ def test_a_mistake_in_the_options_is_a_mistake_of_the_plan():
     assert "two groups have the same text" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"), [("", None), (" ", None), ("0.5", 0.5)], ids=["empty", "space", "number"]
-)
-def test_an_empty_answer_is_none(text, expected):
-    assert plan_new._number(text) == expected  # noqa: SLF001
-
-
 def test_means_of_few_scores_are_obeyed_with_a_warning():
     deciles = ("--title", "Q4", "--group", "A", "--group", "B", "--range", 1, 10, "--step", 1)
     told = run("plan", "new", *deciles, "--sketch", "mean")
@@ -135,3 +131,12 @@ def test_means_of_few_scores_are_obeyed_with_a_warning():
     assert fp.Plan.read("plan.toml").sketch == "mean"
     assert "warning" not in run("plan", "new", "other.toml", *deciles).stderr
     assert fp.Plan.read("other.toml").sketch == "counts"
+
+
+def test_a_review_level_beyond_the_scale_is_a_warning():
+    told = run("plan", "new", *NEEDED, "--review-level", 2)
+
+    assert told.exit_code == 0
+    assert (
+        "warning: a review level of 2 points is not below the whole score range, 1" in told.stderr
+    )

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from fedparity import plan_size
 from fedparity.cli.main import cli
-from fedparity.cli.planning_commands import plain
+from fedparity.cli.plans.planning_commands import plain
 from fedparity.planning import detectable_disparity
 
 QUICK = ("--replicates", "40")

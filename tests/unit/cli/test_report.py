@@ -34,7 +34,8 @@ def unmeasured(monkeypatch):
         raise AssertionError("measured before the outputs were checked")
 
     for name in ("audit", "simulate"):
-        monkeypatch.setattr(f"fedparity.cli.{name}_commands.measure", refuse)
+        verb = {"audit": "audit_messages", "simulate": "measure"}[name]
+        monkeypatch.setattr(f"fedparity.cli.{name}_commands.{verb}", refuse)
 
 
 def test_markdown_and_model_card_are_written(folder, result):

@@ -122,7 +122,7 @@ def test_keys_are_not_made_twice_in_one_file():
 
 @pytest.mark.usefixtures("folder")
 def test_a_plan_without_keys_is_warned_about():
-    assert "whoever carries the messages could put keys in between" in step("keys", "north").stderr
+    assert "those who carry the messages could put keys in between" in step("keys", "north").stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -367,5 +367,5 @@ def test_a_plan_and_a_dry_run_say_how_many_silos_could_open_another(folder, silo
             words = " ".join(text.split())
 
             assert f"{opening} or more of the other silos together with the auditor" in words
-            relayed = "whoever carries the messages could put keys in between"
+            relayed = "those who carry the messages could put keys in between"
             assert (relayed in words) == (each is made)

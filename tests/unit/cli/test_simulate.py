@@ -7,7 +7,7 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_audit, write_table
 
 import fedparity as fp
-from fedparity.engines.in_process import simulate as measure
+from fedparity.engines.in_process import audit as measure
 
 QUICK = ("--redraws", 50)
 

@@ -121,7 +121,7 @@ def test_a_rule_that_fires_is_shown_with_its_reason(folder):
 
     assert "withheld (small)" in shown
     assert "A: fewer than 11 records" in shown
-    assert "B: k cut from 100 to 19: 10 records per level" in shown
+    assert "B: 19 values instead of 100 (one per 10 records)" in shown
     assert "all values are rounded to steps of 0.005, and mean squares to steps" in shown
     assert "Not sent: names" in shown
 

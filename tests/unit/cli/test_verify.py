@@ -28,7 +28,7 @@ def test_messages_that_answer_the_plan_are_ok(folder):
 
     assert found.exit_code == 0
     assert found.stdout.count("  ok") == 3
-    assert "3 of 3 messages ok; no silo of the roster is missing." in found.stdout
+    assert "3 of 3 messages ok; all silos in the plan have answered." in found.stdout
 
 
 def test_every_message_is_checked_even_if_one_is_refused(folder):
@@ -132,7 +132,7 @@ def test_signatures_are_told_as_far_as_they_can_be():
     keyed, plain = plan(keys={"north": public_text(key)}), plan()
     cases = {
         "yes": (keyed, sign(message(keyed, "north"), key)),
-        "wrongly": (keyed, sign(message(keyed, "north"), other)),
+        "invalid": (keyed, sign(message(keyed, "north"), other)),
         "no": (keyed, message(keyed, "north")),
         "unchecked": (plain, sign(message(plain, "north"), key)),
     }

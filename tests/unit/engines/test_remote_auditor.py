@@ -358,7 +358,7 @@ def test_no_changed_byte_of_a_message_stops_an_audit(messages, tmp_path):
         script[next(iter(script))] = sends("aurora", wrong)
         run = Run(tmp_path / str(place), script, plan=plan, quorum=3)
         with pytest.MonkeyPatch.context() as patch:  # the audit itself is not the question
-            patch.setattr("fedparity.engines.remote.remote_audit.audit", _stop)
+            patch.setattr("fedparity.engines.remote.remote_audit.audit_messages", _stop)
             with pytest.raises(StopAsyncIteration):
                 run.go()
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from tests.audit_strategies import make_cell, make_message, make_plan
 
-from fedparity.auditing.audit import audit
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 
 HARD_NAME = "名前 <script>alert('$x_1$ & \"y\"')</script> " + "long " * 25
 

@@ -116,8 +116,8 @@ def test_without_rules_every_record_may_be_sent():
     ("records", "rules", "expected"),
     [
         (5000, {}, ()),
-        (423, {}, ("k cut from 100 to 42: 10 records per level",)),
-        (423, {"records_per_level": 5}, ("k cut from 100 to 52: 5 records in each tail",)),
+        (423, {}, ("42 values instead of 100 (one per 10 records)",)),
+        (423, {"records_per_level": 5}, ("52 values instead of 100 (5 records beyond each end)",)),
         (10, {}, ("fewer than 11 records",)),
         (0, {}, ("fewer than 11 records",)),
         (8, {"minimum_cell": 3}, ("fewer than 9 records: no value leaves 5 in each tail",)),

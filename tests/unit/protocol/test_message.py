@@ -214,7 +214,7 @@ def test_the_bytes_are_those_of_the_fields():
         '{"above":[],"count":null,"counts":null,"effective":null,"group":"B","levels":0,'
         '"mean_square":null,"rank_error":0,"values":null,"withheld":"small"}],'
         '"guarantee":{"minimum_cell":11,"mode":"none","records_per_level":10,"rounding":0.001},'
-        f'"kind":"quantile","plan":"{plan().digest}","rows_dropped":0,'
+        f'"kind":"quantile","plan":"{plan().digest}","rows_dropped":0,"rows_filtered":0,'
         '"schema":"fedparity/sketch/1","silo":"aurora","software":"fedparity 0.1.0"}'
     ).encode()
 

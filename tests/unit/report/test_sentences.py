@@ -18,10 +18,10 @@ from tests.report_results import (
     with_worst,
 )
 
-from fedparity.auditing.audit import audit
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
+from fedparity.engines.in_process import audit
 from fedparity.report import sentences
 from fedparity.report.sentences.naming import is_weighted
 from fedparity.report.sentences.origins import LIMITS_OF_TERMS

@@ -16,7 +16,7 @@ import pytest
 from tests.contracts.table_sources import collect, read, scan
 
 import fedparity as fp
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.tables.opening import open_records, open_table
 
 TABLE = {"z": [0.1, 0.2, 0.3], "g": ["a", "b", "a"], "w": [1.0, 0.0, 2.5]}
@@ -97,7 +97,7 @@ def test_infinite_scores_are_refused_even_where_missing_ones_are_dropped():
     scan(records)
 
     with pytest.raises(fp.errors.TableError, match="holds 3 infinite scores"):
-        records.accept(Faults(infinite_scores=3))
+        records.judge(Faults(infinite_scores=3))
 
 
 def test_a_row_without_a_score_is_no_other_fault():
@@ -107,8 +107,8 @@ def test_a_row_without_a_score_is_no_other_fault():
 
     faults = faults_of(records)
 
-    assert faults == Faults(missing_scores=2)
-    assert records.accept(faults) == 2
+    assert faults == Faults(missing_scores=2, rows=RowCounts(read=3))
+    assert records.accept(faults).without_score == 2
 
 
 def test_a_nan_is_left_to_the_kernels_unless_it_is_dropped():

@@ -87,7 +87,10 @@ class AppFolder:
         place = Path(folder)
         try:
             if place.exists() and any(place.iterdir()):
-                raise OutputError.not_empty(str(place))
+                raise OutputError(
+                    f"the folder {place!s} is not empty.",
+                    fix="choose a new folder, or empty it.",
+                )
             for name in ("audit_app", "silos"):
                 (place / name).mkdir(parents=True, exist_ok=True)
         except OSError as problem:

@@ -24,6 +24,7 @@ from fedparity.errors import (
     OutputError,
 )
 from fedparity.errors.base import listed
+from fedparity.errors.release_errors import reasons_given
 from fedparity.modes.mode import SiloMessage, StepName, mode_of
 from fedparity.uncertainty.checks import check_confidence
 from fedparity.version import SOFTWARE
@@ -371,7 +372,10 @@ class Conversation:
 
     def _know(self, member: Member, silo: str) -> None:
         if self._nodes.setdefault(silo, member) != member:
-            raise MessageError.two_nodes(silo)
+            raise MessageError(
+                f"two nodes answer as silo {silo!r}, so neither can be believed.",
+                fix="find out which of them is the silo, stop the other, and ask with a new plan.",
+            )
         self.silos[member] = silo
 
     def _take(
@@ -438,7 +442,12 @@ class Conversation:
             numbers = Counter(nodes.values()).items()
             nodes = {"other nodes": ", ".join(f"{number:,} × {why}" for why, number in numbers)}
         reasons = {**nodes, **named, **dict.fromkeys(self._absent(), _NOT_HEARD)}
-        return MissingSiloError.below_quorum(came, needed, len(self.plan.silos or ()), reasons)
+        return MissingSiloError(
+            f"{came:,} of the {len(self.plan.silos or ()):,} silos of the plan answered, and the quorum is {needed:,}: "
+            f"{reasons_given(reasons)}.",
+            fix="see what each of them says in its own log, then run the audit again with a new "
+            "plan or with again = true in the settings of those that answered; or lower quorum.",
+        )
 
     def _absent(self) -> list[str]:
         """Silos of the roster of which nothing is known."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from fedparity.auditing.audit import audit
+from fedparity.auditing.audit import audit_messages
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import AuditResult
 from fedparity.engines.remote.conversation import Conversation, Exchange, Folder, Member, Terms
 from fedparity.engines.remote.requests import Request
 from fedparity.errors import FedparityError
-from fedparity.modes.mode import SiloMessage, StepName, mode_of
+from fedparity.modes.mode import AuditOptions, SiloMessage, StepName, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
 
 __all__ = ["run_audit"]
@@ -46,12 +46,10 @@ def run_audit(
     conversation = Conversation(plan, exchange, terms, folder, tell)
     folder.open()
     try:
-        result = audit(
+        result = audit_messages(
             plan,
             mode_of(plan).collect(_RemoteSilos(conversation)),
-            confidence=terms.confidence,
-            seed=terms.seed,
-            redraws=terms.redraws,
+            AuditOptions(confidence=terms.confidence, seed=terms.seed, redraws=terms.redraws),
         )
         file = folder.keep_result(result)
         conversation.record.outcome = "finished"

@@ -31,6 +31,8 @@ from fedparity.errors import (
     SettingsError,
     SignatureError,
 )
+from fedparity.errors.base import listed
+from fedparity.errors.document_errors import shown
 from fedparity.modes.mode import StepName, mode_of
 
 __all__ = [
@@ -92,7 +94,10 @@ class Request:
         for known in STEPS:
             if step == known:
                 return cls(step=known, plan=_plan_of(plan), messages=messages)
-        raise MessageError.unknown_step(step, STEPS)
+        raise MessageError(
+            f"{step[:40]!r} is not a step of an audit.",
+            fix=f"update fedparity in the silo if the auditor's is newer; it knows {listed(STEPS)}.",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +111,10 @@ class Reply:
 
     def __post_init__(self) -> None:
         if (self.message is None) == (self.refused is None):
-            raise MessageError.empty_reply(self.silo)
+            raise MessageError(
+                f"the reply of silo {shown(self.silo)} must hold either a message or a refusal.",
+                fix="update fedparity in the silo.",
+            )
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fedparity.documents.files import file_name, read_passphrase
+from fedparity.documents.files import file_name, read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_file import read_plan_text
 from fedparity.documents.policy_file import find_policy
@@ -123,7 +123,10 @@ class SiloSettings:
             ledger = Path(text.get("ledger") or policy.ledger or default_ledger_path())
             data = _data(text)
         except (OptionError, DatabaseError, OSError) as error:
-            raise SettingsError.unusable_data(_reason(error)) from None
+            raise SettingsError(
+                f"the data of this silo cannot be used: {_reason(error)}.",
+                fix="correct the settings that are passed as --node-config.",
+            ) from None
         return cls(
             silo=text["silo"],
             approved=_digest(text["plan"]),
@@ -169,7 +172,9 @@ class SiloSettings:
         RuleError
             If the silo's policy forbids it.
         """
-        return None if self.law is None else Permit.of(plan, self.silo, data=self.data, **self.law)
+        if self.law is None:
+            return None
+        return Permit.of(plan, self.silo, data=self.data, reading=self.reading, **self.law)
 
     def check_approved(self, plan: Plan) -> None:
         """Raise if the plan is not the one that the operator agreed to.
@@ -221,9 +226,7 @@ class SiloSettings:
         if self.key is None:
             return None
         file = self.passphrase
-        return read_key(
-            self.key, passphrase=None if file is None else lambda: read_passphrase(file)
-        )
+        return read_key(self.key, passphrase=None if file is None else lambda: read_secret(file))
 
     def kept(self, plan: Plan, ending: str) -> Path:
         """Return the file in which what left under a plan is kept, in a folder that is there."""

@@ -13,6 +13,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.documents.signing import check_signature
 from fedparity.errors import MessageError, SecureMessageError
+from fedparity.errors.release_errors import SEND_AGAIN
 from fedparity.modes.secure.masking import agreed_seed, derive, is_public_key
 from fedparity.modes.secure.round_messages import (
     MaskedVector,
@@ -73,7 +74,10 @@ class KeySet:
                 if not is_public_key(key):
                     raise SecureMessageError.weak_key(silo)
                 if key in owner:
-                    raise SecureMessageError.same_key(owner[key], silo)
+                    raise SecureMessageError(
+                        f"silos {owner[key]!r} and {silo!r} have published the same key.",
+                        fix="ask both to start again with fedparity secure keys, each in its own building.",
+                    )
                 owner[key] = silo
         return cls(plan, keys)
 
@@ -109,7 +113,10 @@ class ShareSet:
             if each.key_set != keys.digest:
                 raise SecureMessageError.other_set(silo, "keys")
             if each.shares.keys() != keys.keys.keys():
-                raise SecureMessageError.other_recipients(silo)
+                raise SecureMessageError(
+                    f"the shares of silo {silo!r} are not for the silos of the plan.",
+                    fix=SEND_AGAIN,
+                )
         refuse_missing(keys.plan, shares, "shares")
         return cls(keys, shares)
 

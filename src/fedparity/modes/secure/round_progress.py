@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, SecureMessageError
+from fedparity.errors.release_errors import SEND_AGAIN
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.masking import Words, opens, pair_masks, public_key, total
 from fedparity.modes.secure.round_checks import (
@@ -147,7 +148,10 @@ def _request(found: Gathered) -> UnmaskRequest:
         raise SecureMessageError.other_set("the auditor", "shares")
     for silo, digest in request.survivors.items():
         if silo not in found.vectors or found.vectors[silo].digest != digest:
-            raise SecureMessageError.other_upload(silo)
+            raise SecureMessageError(
+                f"the masked vector of silo {silo!r} is not the one that the request names.",
+                fix="audit with the files that were there when the request was written.",
+            )
     return request
 
 
@@ -156,10 +160,16 @@ def _answers(found: Gathered, request: UnmaskRequest) -> Mapping[str, UnmaskAnsw
     threshold = threshold_of(found.plan)
     for silo, answer in answers.items():
         if answer.request != request.digest:
-            raise SecureMessageError.other_request(silo)
+            raise SecureMessageError(
+                f"silo {silo!r} answered another request than the one given.",
+                fix="audit with the request that was answered: there is one per round.",
+            )
         asked = answer.seeds.keys() == request.survivors.keys()
         if not asked or answer.seeds.keys() | answer.keys.keys() != found.keys.keys.keys():
-            raise SecureMessageError.other_lists(silo)
+            raise SecureMessageError(
+                f"the answer of silo {silo!r} is not about the silos of the request.",
+                fix=SEND_AGAIN,
+            )
         _check_shares(found, answer)
     if len(answers) < threshold:
         raise SecureMessageError.too_few("unmask answers", len(answers), threshold)

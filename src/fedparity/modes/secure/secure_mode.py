@@ -43,7 +43,7 @@ from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.secure.rounds import collect_rounds
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import noisy_counts
-from fedparity.sketches.records import Faults, Records
+from fedparity.sketches.records import Faults, Records, RowCounts
 from fedparity.text import counted
 
 __all__ = ["MaskedPreview", "SecureMode", "SiloNumbers", "protected", "silo_vector", "unprotected"]
@@ -120,7 +120,7 @@ class SecureMode(HistogramMode):
         self,
         stream: object,  # noqa: ARG002 -- there is none
         silo: str,
-        accept: Callable[[Faults], int],  # noqa: ARG002
+        accept: Callable[[Faults], RowCounts],  # noqa: ARG002
         *,
         weighted: bool,
     ) -> NoReturn:
@@ -198,7 +198,7 @@ def unprotected(plan: Plan) -> str:
     if plan.keys:
         return words
     return (
-        f"{words} The plan has no [keys]: whoever carries the messages could put keys in between and "
+        f"{words} The plan has no [keys]: those who carry the messages could put keys in between and "
         f"see this silo's {own}, without any other silo."
     )
 
@@ -232,7 +232,8 @@ class _Listening:
         self.resident, self.worth_caching = records.resident, records.worth_caching
         self.batches = records.batches
 
-    def accept(self, faults: Faults) -> int:
+    def accept(self, faults: Faults) -> RowCounts:
         """Let the owner decide."""
-        self.dropped = self._records.accept(faults)
-        return self.dropped
+        rows = self._records.accept(faults)
+        self.dropped = rows.without_score
+        return rows

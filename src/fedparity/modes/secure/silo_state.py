@@ -92,7 +92,12 @@ class RoundState:
             If it was.
         """
         if step in self.sent:
-            raise RoundError.done_before(step, self.silo)
+            raise RoundError(
+                f"silo {self.silo!r} has already sent its {step} in this round; a second one could reveal "
+                "its numbers.",
+                fix="send the same file again (--resend writes it again), or start a new round under a "
+                "new plan.",
+            )
 
     def need(self, step: str, before: str) -> SiloRoundMessage:
         """Return the message of the step before, or raise if it was not made."""
@@ -103,7 +108,10 @@ class RoundState:
     def sent_again(self, step: str) -> SiloRoundMessage:
         """Return the message of a step that was made, to be sent again."""
         if step not in self.sent:
-            raise RoundError.nothing_to_resend(step, self.silo)
+            raise RoundError(
+                f"silo {self.silo!r} has not sent its {step} yet, so it cannot be sent again.",
+                fix="leave --resend out.",
+            )
         return self.sent[step]
 
     def to_bytes(self) -> bytes:

@@ -218,11 +218,18 @@ def _check_request(plan: Plan, state: RoundState, request: UnmaskRequest) -> Non
         if silo not in plan.silo_set:
             raise MessageError.not_in_roster(silo, plan.silos or ())
     if len(request.survivors) < threshold_of(plan):
-        raise RoundError.too_few_survivors(len(request.survivors), threshold_of(plan))
+        raise RoundError(
+            f"the request would open the sum of {len(request.survivors):,} silos; the plan's threshold is "
+            f"{threshold_of(plan):,}.",
+            fix="do not answer; the auditor has to wait for more silos, or start again.",
+        )
     if state.silo not in request.survivors:
         raise RoundError.left_out(state.silo)
     if request.survivors[state.silo] != own.digest:
-        raise RoundError.not_my_upload(state.silo)
+        raise RoundError(
+            f"the request names another masked vector of silo {state.silo!r} than the one it sent.",
+            fix="do not answer; compare the digest of the file with the auditor's by another channel.",
+        )
 
 
 def _check_consents(plan: Plan, state: RoundState, request: UnmaskRequest, inbox: Inbox) -> None:
@@ -236,7 +243,11 @@ def _check_consents(plan: Plan, state: RoundState, request: UnmaskRequest, inbox
     ]
     agreed = by_silo(plan, same, "consents").keys() | {state.silo}
     if len(agreed) < threshold_of(plan):
-        raise RoundError.too_few_consents(len(agreed), threshold_of(plan))
+        raise RoundError(
+            f"{len(agreed):,} silos have signed this very list of survivors; {threshold_of(plan):,} are needed "
+            "before anyone answers.",
+            fix="collect the other silos' consents (fedparity secure consent) and try again.",
+        )
 
 
 class Ready(NamedTuple):

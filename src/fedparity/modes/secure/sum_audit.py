@@ -94,7 +94,10 @@ def _rounds(
 ) -> Iterator[RoundMessage | Path]:
     for message in messages:
         if isinstance(message, SiloSketch):
-            raise SecureMessageError.a_sketch(message.silo)
+            raise SecureMessageError(
+                f"silo {message.silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
+                fix="ask the silo to follow the steps of fedparity secure.",
+            )
         yield message
 
 

@@ -25,6 +25,7 @@ from fedparity.sketches.selection.numpy_kernel import NumpyKernel, gather_places
 from fedparity.sketches.selection.stages import FirstBuckets, SplitBuckets, Stage, Windows
 
 __all__ = [
+    "ROWS_FOR_NUMBA",
     "Kernel",
     "KernelName",
     "Progress",
@@ -128,7 +129,7 @@ class _TaskQueue:
 KernelName: TypeAlias = Literal["auto", "numpy", "numba"]
 """``auto``: numba above the number of rows from which it pays, if it is installed."""
 
-_PAYS_COLD = 40_000_000
+ROWS_FOR_NUMBA = 40_000_000
 """Rows from which loading and compiling numba is faster than doing without."""
 _PAYS_LOADED = 500_000
 """The same once it is loaded."""
@@ -180,7 +181,7 @@ def choose_kernel(name: str, rows: int | None) -> Kernel:
 
 def _pays(rows: int | None) -> bool:
     loaded = "fedparity.sketches.selection.numba_kernel" in sys.modules
-    least = _PAYS_LOADED if loaded else _PAYS_COLD
+    least = _PAYS_LOADED if loaded else ROWS_FOR_NUMBA
     return rows is not None and rows >= least and (loaded or find_spec("numba") is not None)
 
 

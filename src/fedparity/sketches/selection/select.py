@@ -12,7 +12,7 @@ from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
 from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import Records
+from fedparity.sketches.records import Records, RowCounts
 from fedparity.sketches.selection.accumulators import Bag, Bounds, Tally, Tuning
 from fedparity.sketches.selection.moments import Asked, Beside, Moments
 from fedparity.sketches.selection.passes import (
@@ -63,25 +63,25 @@ class Census:
     """Their total weight, correctly rounded."""
     effective: FloatArray
     """The number of equally weighted records that would vary as much, correctly rounded."""
-    dropped: int
-    """Rows that were left out, as allowed."""
+    rows: RowCounts
+    """What became of the rows of the table."""
 
     @classmethod
-    def from_moments(cls, counts: IntArray, moments: Moments, dropped: int) -> Census:
+    def from_moments(cls, counts: IntArray, moments: Moments, rows: RowCounts) -> Census:
         r"""Return the census of groups whose weights, if they have any, were added up.
 
         Weights that sum to W amount to :math:`W^2 / \sum_i w_i^2` records.
         """
         if moments.weights is None:
             whole = counts.astype(np.float64)
-            return cls(counts, whole, whole, dropped)
+            return cls(counts, whole, whole, rows)
         weights = [sum(own) for own in moments.between()]
         effective = [
             weight * weight / squares if squares else 0.0
             for weight, squares in zip(weights, moments.weight_squares.settle(), strict=True)
         ]
         masses = [weight / (1 << LOWEST_EXPONENT) for weight in weights]
-        return cls(counts, np.array(masses), np.array(effective), dropped)
+        return cls(counts, np.array(masses), np.array(effective), rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -247,12 +247,12 @@ def _masses(tally: Tally) -> FloatArray | None:
 
 def _census(run: Run, tally: Tally, moments: Moments, buckets: FirstBuckets) -> Census:
     """Count the groups; raise where a record may not be counted."""
-    dropped = run.records.accept(tally.faults)
+    rows = run.records.accept(tally.faults)
     if tally.outside:
         total = int(tally.counts.sum())
         raise ScoreError.outside_range(tally.outside, total, run.bounds.low, run.bounds.high)
     shape = (len(run.records.groups), buckets.chosen.width)
-    return Census.from_moments(tally.counts[:-1].reshape(shape).sum(axis=1), moments, dropped)
+    return Census.from_moments(tally.counts[:-1].reshape(shape).sum(axis=1), moments, rows)
 
 
 def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> Targets | None:

@@ -73,11 +73,19 @@ class SparkTable:
             raise TableError.read_once()
         self._scanned = True
         names = selection.columns
-        kept = self._kept(selection.where)
+        kept = self._kept(selection.where) if selection.may_skip else None
         frame = self._frame if kept is None else kept
         with error_boundary():
             rows = frame.select(*map(name_of, names)).toLocalIterator()
         yield from row_blocks(_chunks(rows), names)
+
+    def skipped(self, selection: Selection) -> int:
+        """Return how many rows a filter drops inside Spark; this takes a query of its own."""
+        kept = self._kept(selection.where) if selection.may_skip else None
+        if kept is None:
+            return 0
+        with error_boundary():
+            return int(self._frame.count()) - int(kept.count())
 
     def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
         """Return what finds ranks, or counts scores, inside Spark, where it can."""

@@ -1,0 +1,24 @@
+// Keeps the page of a study up to date: loads it again when something happened, and asks what would be known now.
+const figures = document.getElementById("figures");
+const study = `/studies/${figures.dataset.study}`;
+
+async function provisional() {
+  const reply = await fetch(`${study}/provisional`);
+  if (!reply.ok) return;
+  const found = await reply.json();
+  const people = document.getElementById("people");
+  const words = document.getElementById("provisional");
+  people.textContent = found.n === undefined ? "none yet" : found.n.toLocaleString("en");
+  words.textContent = found.answered
+    ? `${found.words} (${found.answered} among those who answered, ${found.all} for all)`
+    : found.words;
+}
+
+let shown = null;
+const news = new EventSource(`${study}/news`);
+news.onmessage = ({ data }) => {
+  if (shown !== null && data !== shown && !document.querySelector(".secret")) location.reload();
+  shown = data;
+};
+addEventListener("pagehide", () => news.close());
+provisional();

@@ -1,0 +1,305 @@
+"""What a collector keeps: one database, in which every change and its line in the log are one transaction.
+
+SQLite is the default, with a write-ahead log that is synced at every commit; PostgreSQL is used where its
+URL is given. Nothing is acknowledged before it is on the disk. The log is only ever added to, and every
+line holds the digest of the one before it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from fedparity.documents.json_text import canonical_bytes, digest_of
+from fedparity.errors import OptionError, OutputError
+
+__all__ = ["Change", "Event", "Store", "now", "tables"]
+
+_VERSION = 1
+_FIRST = "sha256:" + 64 * "0"
+
+tables = sa.MetaData()
+head = sa.Table(
+    "head",
+    tables,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("sequence", sa.Integer, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+)
+event = sa.Table(
+    "event",
+    tables,
+    sa.Column("sequence", sa.Integer, primary_key=True),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("action", sa.Text, nullable=False),
+    sa.Column("study", sa.Text, index=True),
+    sa.Column("silo", sa.Text),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("previous", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+)
+study = sa.Table(
+    "study",
+    tables,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("plan", sa.LargeBinary, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("deadline", sa.Text),
+    sa.Column("created", sa.Text, nullable=False),
+)
+silo = sa.Table(
+    "silo",
+    tables,
+    sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("invited", sa.Text),
+    sa.Column("seen", sa.Text),
+    sa.Column("approved", sa.Text),
+    sa.Column("refused", sa.Text),
+    sa.Column("reopened", sa.Boolean, nullable=False, default=False),
+)
+message = sa.Table(
+    "message",
+    tables,
+    sa.Column("study", sa.Text, primary_key=True),
+    sa.Column("silo", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("received", sa.Text, nullable=False),
+    sa.Column("records", sa.Text, nullable=False),
+    sa.Column("current", sa.Boolean, nullable=False),
+    sa.ForeignKeyConstraint(["study", "silo"], ["silo.study", "silo.name"], ondelete="CASCADE"),
+)
+run = sa.Table(
+    "run",
+    tables,
+    sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("created", sa.Text, nullable=False),
+    sa.Column("digests", sa.Text, nullable=False),
+    sa.Column("result", sa.LargeBinary, nullable=False),
+)
+credential = sa.Table(
+    "credential",
+    tables,
+    sa.Column("hash", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("role", sa.Text, nullable=False),
+    sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE")),
+    sa.Column("silo", sa.Text),
+    sa.Column("secret", sa.Text, nullable=False),
+    sa.Column("expires", sa.Text, nullable=False),
+)
+
+
+def now() -> str:
+    """Return the time as the store keeps it: UTC, to the second, in an order that text has too."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A line of the log."""
+
+    sequence: int
+    at: str
+    actor: str
+    action: str
+    study: str | None
+    silo: str | None
+    detail: str
+    previous: str
+    digest: str
+
+    def expected_digest(self) -> str:
+        """Return the digest that this line must have."""
+        fields = {name: getattr(self, name) for name in _DIGESTED}
+        return digest_of(canonical_bytes(fields))
+
+
+_DIGESTED = ("sequence", "at", "actor", "action", "study", "silo", "detail", "previous")
+
+
+class Change:
+    """A transaction that holds the end of the log, so that changes come one after the other."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+        self._head = connection.execute(sa.select(head).with_for_update()).one()
+
+    def log(
+        self,
+        actor: str,
+        action: str,
+        *,
+        study: str | None = None,
+        silo: str | None = None,
+        detail: str = "",
+    ) -> None:
+        """Add a line to the log; it is there if and only if the change is."""
+        fields: dict[str, Any] = {
+            "sequence": self._head.sequence + 1,
+            "at": now(),
+            "actor": actor,
+            "action": action,
+            "study": study,
+            "silo": silo,
+            "detail": detail,
+            "previous": self._head.digest,
+        }
+        line = Event(**fields, digest=digest_of(canonical_bytes(fields)))
+        self.connection.execute(sa.insert(event).values(**fields, digest=line.digest))
+        self.connection.execute(sa.update(head).values(sequence=line.sequence, digest=line.digest))
+        self._head = self.connection.execute(sa.select(head)).one()
+
+
+class Store:
+    """The database of a collector.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///…`` or ``postgresql+psycopg://…``.
+
+    Raises
+    ------
+    OptionError
+        If the database cannot be opened, or was made by a later version.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            self.engine = _engine(url)
+            tables.create_all(self.engine)
+            with self.engine.begin() as connection:
+                found = connection.execute(sa.select(head.c.version)).scalar()
+                if found is None:
+                    start = {"id": 1, "version": _VERSION, "sequence": 0, "digest": _FIRST}
+                    connection.execute(sa.insert(head).values(**start))
+        except (sa.exc.SQLAlchemyError, ImportError) as problem:
+            raise OptionError(
+                f"the collector's database cannot be opened: {type(problem).__name__}.",
+                fix="check that its folder can be written to, or that its server runs and lets this "
+                "user in.",
+            ) from problem
+        if found not in (None, _VERSION):
+            raise OptionError(
+                f"the collector's database has version {found}, and this program knows {_VERSION}.",
+                fix="start the version of fedparity that wrote it, or a later one.",
+            )
+
+    @classmethod
+    def in_folder(cls, folder: str) -> Store:
+        """Return the store of a folder, which is made if it does not exist; only its owner can read it."""
+        try:
+            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as problem:
+            raise OutputError(
+                f"the folder {folder} cannot be made: {problem.strerror}.",
+                fix="choose another folder with --data.",
+            ) from None
+        return cls(f"sqlite:///{Path(folder).resolve()}/collector.sqlite")
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Give a connection that changes nothing."""
+        with self.engine.connect().execution_options(reads=True) as connection:
+            yield connection
+
+    @contextmanager
+    def change(self) -> Iterator[Change]:
+        """Give a transaction; when it has ended without an error, its changes are on the disk."""
+        with self.engine.begin() as connection:
+            yield Change(connection)
+
+    def events(self, study_id: str | None = None, *, last: int | None = None) -> list[Event]:
+        """Return the lines of the log, of one study or of all; or the last of them, the newest first."""
+        query = sa.select(event).order_by(event.c.sequence)
+        if last is not None:
+            query = sa.select(event).order_by(event.c.sequence.desc()).limit(last)
+        if study_id is not None:
+            query = query.where(event.c.study == study_id)
+        with self.read() as connection:
+            return [Event(**row._mapping) for row in connection.execute(query)]  # noqa: SLF001
+
+    def check_log(self) -> int:
+        """Return the number of lines of the log if none was changed or taken out.
+
+        Raises
+        ------
+        OptionError
+            If the chain is broken.
+        """
+        with self.read() as connection:
+            end = connection.execute(sa.select(head)).one()
+        lines = self.events()
+        previous = _FIRST
+        for number, line in enumerate(lines, start=1):
+            if (line.sequence, line.previous) != (
+                number,
+                previous,
+            ) or line.digest != line.expected_digest():
+                raise _broken(number)
+            previous = line.digest
+        if (end.sequence, end.digest) != (len(lines), previous):
+            raise _broken(end.sequence)
+        return len(lines)
+
+    def back_up(self, path: str) -> None:
+        """Write a copy of an SQLite database that is whole, while the service runs."""
+        if self.engine.dialect.name != "sqlite":
+            raise OptionError(
+                "the collector keeps its data in PostgreSQL.", fix="use pg_dump to back it up."
+            )
+        if os.path.lexists(path):
+            raise OutputError.exists(path)
+        Path(path).touch(mode=0o600)
+        source = self.engine.raw_connection()
+        try:
+            with closing(sqlite3.connect(path)) as copy:
+                source.driver_connection.backup(copy)  # type: ignore[union-attr]
+        finally:
+            source.close()
+
+    def close(self) -> None:
+        """Give up all connections."""
+        self.engine.dispose()
+
+
+def _broken(number: int) -> OptionError:
+    return OptionError(
+        f"the log of the collector is broken at line {number:,}: it was changed outside the program.",
+        fix="restore a backup, and find out who can write to the database.",
+    )
+
+
+def _engine(url: str) -> sa.Engine:
+    if not url.startswith("sqlite:"):
+        return sa.create_engine(url, pool_pre_ping=True)
+    engine = sa.create_engine(url, connect_args={"timeout": 30})
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:  # noqa: ANN401 -- of sqlite3
+        connection.isolation_level = None  # transactions are begun below, not by the driver
+        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {setting}")
+
+    @sa.event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A writer waits here for the one before it, instead of failing when it wants to write.
+        reads = connection.get_execution_options().get("reads", False)
+        connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+    return engine
