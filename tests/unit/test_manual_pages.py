@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ NOT_RUN = {
     "cheat-sheet.md": "commands to copy, each of which another page runs",
     "how-to/audit-with-flower.md": "needs a deployment of Flower; tests/e2e/test_flower_*.py run it",
     "how-to/share-results.md": "a PDF needs an extra, a job summary needs a forge",
+    "index.md": "installs packages from the network",
     "install.md": "installs packages from the network",
 }
 """Pages with commands in blocks that no test runs (``sh``), and why; other commands are in ``console`` blocks, which run."""
@@ -32,7 +34,7 @@ def public():
     for module in map(importlib.import_module, MODULES):
         for name in module.__all__:
             if not name.startswith("__"):
-                found.setdefault(id(getattr(module, name)), f"{module.__name__}.{name}")
+                found.setdefault(getattr(module, name), f"{module.__name__}.{name}")
     return sorted(found.values())
 
 
@@ -54,9 +56,8 @@ def test_every_public_function_has_an_example(path):
 
 def test_the_gallery_shows_every_display():
     shown = (DOCS / "gallery/index.md").read_text(encoding="utf-8")
-    displays = [name for name in importlib.import_module("fedparity.plots").__all__]
 
-    for name in displays:
+    for name in importlib.import_module("fedparity.plots").__all__:
         if name.endswith("Display") and name != "Display":
             assert f"fp.plots.{name}.from_" in shown
 
@@ -70,3 +71,11 @@ def test_commands_that_do_not_run_have_a_reason():
     }
 
     assert pages == set(NOT_RUN)
+
+
+def test_the_page_on_installation_names_every_extra():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    named = re.findall(r"\| `fedparity\[(\w+)\]`", (DOCS / "install.md").read_text("utf-8"))
+
+    assert set(named) >= set(extras)

@@ -21,7 +21,7 @@ SHOWN = (
     "tutorials/study-the-estimator.html",
     "gallery/index.html",
     "reference/api.html",
-    "reference/api/fedparity.simulate.html",
+    "reference/api/fedparity.audit.html",
     "reference/api/fedparity.AuditResult.html",
     "explanation/comparison.html",
     "reference/glossary.html",
