@@ -39,7 +39,9 @@ def public():
 
 
 def test_every_public_name_has_a_page():
-    listed = re.findall(r"^   (fedparity\.\S+)$", (DOCS / "reference/api.md").read_text(), re.M)
+    listed = re.findall(
+        r"^   (fedparity\.\S+)$", (DOCS / "reference/api.md").read_text(), re.MULTILINE
+    )
 
     assert sorted(listed) == public()
 

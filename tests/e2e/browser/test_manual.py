@@ -32,6 +32,8 @@ NOTEBOOKS = "audit-five-hospitals", "answer-an-audit", "study-the-estimator"
 
 
 class Quiet(SimpleHTTPRequestHandler):
+    """A server of files that prints nothing."""
+
     def log_message(self, format, *args):  # noqa: A002 -- the name in the library
         """Say nothing of each request."""
 
