@@ -24,9 +24,11 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from timing import best_times
 
 import fedparity as fp
+from fedparity.documents import SketchedCell
 
 PEERS: Final = "fairlearn", "aif360", "aequitas", "nvflare"
 TITLES: Final = {
@@ -137,10 +139,11 @@ class Records:
         self.outcomes = (random.random(size) < self.scores / 10).astype(int)
         self.favored = (self.scores < THRESHOLD).astype(int)
 
-    def of(self, group: str, silo: int | None = None) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def of(self, group: str, silo: int | None = None) -> npt.NDArray[np.float64]:
         """Return the scores of a group, in all silos or in one."""
         chosen = self.groups == group
-        return self.scores[chosen if silo is None else chosen & (self.silos == silo)]
+        kept = chosen if silo is None else chosen & (self.silos == silo)
+        return np.asarray(self.scores[kept], dtype=np.float64)
 
     def table(self, silo: int) -> dict[str, object]:
         """Return the table of one silo."""
@@ -447,11 +450,10 @@ def exists(dotted: str) -> bool:
 def released(records: Records) -> list[list[str]]:
     """Return how many numbers leave the first silo, and whether the lowest score of a person is among them."""
     lowest = [records.of(group, 0).min() for group in "AB"]
-    cells = messages(records)[0].cells
+    cells = [each for each in messages(records)[0].cells if isinstance(each, SketchedCell)]
     values = [[] if cell.values is None else list(cell.values) for cell in cells]
-    counted = sum(
-        2 + len(each) + len(cell.above) for each, cell in zip(values, cells, strict=True)
-    )
+    # a count, a mean square, the values and the counts at the threshold
+    counted = sum(2 + len(each) + 1 for each in values)
     rows = [
         ["Fairlearn, AIF360, Aequitas", f"{int(2 * np.sum(records.silos == 0)):,}", "yes"],
         ["fedparity, default rules", f"{counted:,}", _is_among(lowest, values)],
@@ -511,16 +513,18 @@ def main() -> int:
     parts = [
         f"Versions: fedparity {fp.__version__}, {versions}, NumPy {np.__version__}.\n",
         "**The same quantities of the same 10,600 records**\n",
-        _table(["", *(TITLES[name] for name in names)], numbers, "lr"),
+        _table(["quantity", *(TITLES[name] for name in names)], numbers, "lr"),
         f"Silos' quantiles averaged by their counts would give W₂ = {averaged_quantiles(records):.6f}.\n",
         "**What leaves the first silo**\n",
         _table(
-            ["", "numbers", "the lowest score of a person is among them"], released(records), "lrl"
+            ["package", "numbers", "the lowest score of a person is among them"],
+            released(records),
+            "lrl",
         ),
         "**Time, as a multiple of fedparity's**\n",
         _table(["work", "package", "takes"], times(present), "llr"),
         "**Who can do what, and by which name**\n",
-        _table(["", *(TITLES[name] for name in [*names[1:], "datashield"])], can, "l"),
+        _table(["what", *(TITLES[name] for name in [*names[1:], "datashield"])], can, "l"),
     ]
     text = "\n".join(parts)
     if target is None:

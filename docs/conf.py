@@ -83,6 +83,7 @@ autodoc_typehints_format = "short"
 autosummary_generate = True
 autosummary_ignore_module_all = False
 python_maximum_signature_line_length = 80
+napoleon_use_param = False  # types of docstrings are words, not names to link
 napoleon_use_rtype = False
 default_role = "literal"
 # The names of others that our signatures use, in files of ours: nothing is fetched.

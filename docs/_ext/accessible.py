@@ -1,6 +1,6 @@
 """What axe finds wrong with the pages of Sphinx and Furo, put right in the pages that were written.
 
-Code that scrolls can be reached by keyboard, captions of the navigation have a level, both side bars have names, and the
+Code and tables that scroll can be reached by keyboard, captions of the navigation have a level, both side bars have names, and the
 lines of a long signature are no definition list. ``tests/e2e/browser/test_manual.py`` runs axe on the outcome.
 """
 
@@ -22,6 +22,7 @@ LINES = {
 def accessible(page: str) -> str:
     """Return a page with these faults put right; a page without them stays as it is."""
     page = re.sub(r"<pre(?![^>]*tabindex)", '<pre tabindex="0"', page)
+    page = page.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
     page = re.sub(
         r'(<p class="caption" role="heading")(?! aria-level)', r'\1 aria-level="2"', page
     )
