@@ -53,7 +53,9 @@ def is_quiet() -> bool:
 
 
 def _with_quiet(command: click.Command) -> click.Command:
-    """Give a command the option that all commands have."""
+    """Give a command, and those below it, the option that all commands have."""
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        _with_quiet(below)
     if not any(parameter.name == "quiet" for parameter in command.params):
         quiet = click.Option(
             ["-q", "--quiet"],

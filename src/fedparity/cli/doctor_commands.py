@@ -17,6 +17,7 @@ import click
 from fedparity.cli.main import ExitCode
 from fedparity.cli.options import LedgerOptions, TableOptions, nested, option, with_options
 from fedparity.cli.output import print_json, progress_bar
+from fedparity.cli.row_text import row_lines
 from fedparity.cli.sketch_commands import numbers_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.plan import Plan, plan_warnings
@@ -136,7 +137,9 @@ class Finding:
     facts: dict[str, Any] = field(default_factory=dict)
     """The same for JSON."""
     notes: tuple[str, ...] = ()
-    """Further lines that are not mistakes."""
+    """Further sentences that are not mistakes."""
+    table: tuple[str, ...] = ()
+    """Further lines, laid out already."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding for JSON."""
@@ -154,6 +157,7 @@ class Finding:
         lines = wrapped(self.words, 80, first=f"{name:<8}", rest=" " * 8)
         for each in self.notes:
             lines += wrapped(each, 80, first=" " * 10)
+        lines += [f"{'':10}{each}".rstrip() for each in self.table]
         if self.error is not None:
             lines += wrapped(self.error.message, 80, first="      ✗ ")
             lines += wrapped(self.error.fix, 80, first="        fix: ")
@@ -369,6 +373,7 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
     except FedparityError as error:
         return Finding(f"{name} does not fit the plan", error, facts)
     notes: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
     words = f"{name} fits the plan"
     if isinstance(shown, Release):
         words += f"; would send {numbers_words(shown.sketch)}"
@@ -380,11 +385,12 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
             for group, decision in shown.decisions.items()
             for reason in decision.reasons
         )
+        table = () if shown.rows is None else tuple(row_lines(shown.rows, 70))
     try:
         if options.silo is not None:
             law, ledger = options.places.policy, options.places.ledger
             permit = Permit.of(plan, silo, data=source, policy=law, ledger=ledger, in_period=True)
             permit.check()
     except FedparityError as error:
-        return Finding(words, error, facts, notes)
-    return Finding(words, facts=facts, notes=notes)
+        return Finding(words, error, facts, notes, table)
+    return Finding(words, None, facts, notes, table)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fedparity.cli.command_groups import LazyGroup, Place
 from fedparity.cli.options import nested, option, with_options
 from fedparity.cli.output import note
 from fedparity.documents.files import read_bounded, read_secret
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fedparity.service.server import Address
     from fedparity.service.store import Store
 
-__all__ = ["send", "serve"]
+__all__ = ["backup", "check", "link", "send", "serve"]
 
 _LARGEST_MESSAGE = 8 << 20
 
@@ -76,11 +77,19 @@ class StartOptions:
     address: AddressOptions = nested(AddressOptions)
 
 
-@click.group(invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    places={
+        "link": Place("serve_commands", "Print a new link for the auditor."),
+        "backup": Place("serve_commands", "Copy the database while the service runs."),
+        "check": Place("serve_commands", "Check that the log is whole."),
+    },
+)
 @with_options(StartOptions)
 @click.pass_context
 def serve(context: click.Context, options: StartOptions) -> None:
-    """Start a collector: a service that takes the silos' messages and runs the audit.
+    """Collect the silos' messages with a small service.
 
     Prints the auditor's link, which works once. The auditor begins a study with a plan, sends each silo a
     link, sees who has answered, runs the audit and downloads the evidence. Each silo has a page of its own,
@@ -109,7 +118,7 @@ def serve(context: click.Context, options: StartOptions) -> None:
         store.close()
 
 
-@serve.command
+@click.command
 @with_options(StartOptions)
 def link(options: StartOptions) -> None:
     """Print a new one-time link for the auditor; one that was not used is void.
@@ -126,7 +135,7 @@ def link(options: StartOptions) -> None:
     store.close()
 
 
-@serve.command
+@click.command
 @click.argument("file", type=click.Path())
 @with_options(StoreOptions)
 def backup(file: str, options: StoreOptions) -> None:
@@ -142,7 +151,7 @@ def backup(file: str, options: StoreOptions) -> None:
     note(f"wrote {printable(file)}")
 
 
-@serve.command
+@click.command
 @with_options(StoreOptions)
 def check(options: StoreOptions) -> None:
     """Check that no line of the log was changed or taken out.
@@ -183,7 +192,8 @@ def send(message: str, options: SendOptions) -> None:
 
     \b
     Examples:
-      fedparity send aurora.sketch.json --to https://audit.example.org --token-file token.txt
+      fedparity send aurora.sketch.json --to https://audit.example.org \\
+        --token-file token.txt
     """
     token = read_secret(options.token_file, "token").decode("ascii", "replace")
     data = read_bounded(message, limit=_LARGEST_MESSAGE)

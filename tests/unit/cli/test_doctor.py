@@ -59,6 +59,7 @@ def test_it_fits_80_columns_and_writes_nothing(folder):
     paths = [line for line in done.stdout.splitlines() if str(folder) in line]
     assert all(len(line) <= 80 for line in done.stdout.splitlines() if line not in paths)
     assert "data.csv fits the plan" in done.stdout
+    assert "Rows of the table" in done.stdout
     assert sorted(folder.rglob("*")) == before
 
 

@@ -89,6 +89,24 @@ def test_the_commands_of_a_silo_make_its_message(folder):
 
 
 @pytest.mark.parametrize(
+    ("changes", "extras"),
+    [
+        ({}, ""),
+        ({"keys": {"north": KEY}}, "[sign]"),
+        ({"privacy": {"mode": "dp", "epsilon": 1}}, "[dp]"),
+        (
+            {"privacy": {"mode": "secure+dp", "epsilon": 1}, "keys": {"north": KEY}},
+            "[dp,secure,sign]",
+        ),
+    ],
+)
+def test_what_an_answer_needs_is_installed(changes, extras):
+    first, *_ = commands(Letter(plan(**changes)).files()["silos/north.md"])
+
+    assert first == ["pip", "install", f"fedparity{extras}"]
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {},

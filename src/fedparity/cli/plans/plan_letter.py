@@ -168,7 +168,7 @@ class Letter:
 
     def _steps(self, silo: str) -> Iterator[tuple[str, str]]:
         columns = ["--silo", silo, *self._columns()]
-        yield "Install the program, once.", "pip install fedparity"
+        yield "Install the program, once.", self._installation()
         yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
         yield (
             "See whether the plan fits your table. Nothing leaves.",
@@ -195,7 +195,7 @@ class Letter:
         def step(name: str, *words: str) -> str:
             return quoted("fedparity", "secure", name, "plan.toml", *words, *own, *signed)
 
-        yield "Install the program, once.", "pip install 'fedparity[secure]'"
+        yield "Install the program, once.", self._installation()
         yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
         yield f"Make keys for this round; {put}.", step("keys")
         yield (
@@ -214,6 +214,17 @@ class Letter:
         if self.plan.keys:
             yield "When the auditor's request is there, sign it.", step("consent", "inbox")
         yield "Help to open the one sum.", step("unmask", "inbox")
+
+    def _installation(self) -> str:
+        """The command that installs what an answer to the plan needs."""
+        terms = self.plan.privacy
+        needs = {
+            "dp": terms is not None and terms.noisy,
+            "secure": terms is not None and terms.secure,
+            "sign": bool(self.plan.keys),
+        }
+        extras = ",".join(name for name, needed in needs.items() if needed)
+        return quoted("pip", "install", f"fedparity[{extras}]" if extras else "fedparity")
 
     def _columns(self) -> list[str]:
         first = self.plan.groups[0]
