@@ -114,7 +114,8 @@ def summed_result(*, order: int = 2) -> AuditResult:
     warnings = (
         AuditWarning(code="silos_dropped_out", text="1 of 4 silos dropped out: 'late'."),
         AuditWarning(
-            code="rows_dropped", text="7 rows without a score were dropped: no bound counts them."
+            code="rows_dropped",
+            text="7 rows without a score were dropped: the ranges do not allow for them.",
         ),
     )
     return dataclasses.replace(
@@ -142,6 +143,25 @@ def with_worst(result: AuditResult, **values: Any) -> AuditResult:
     """The result with other values of the worst pair."""
     worst = dataclasses.replace(result.magnitudes.worst_pair, **values)
     return changed(result, "magnitudes", worst_pair=worst)
+
+
+def with_gap(result: AuditResult, share: float, higher: Any) -> AuditResult:
+    """The result with means of the worst pair whose gap is this share of their distance."""
+    worst = result.magnitudes.worst_pair
+    distance = worst.value
+    sign = 0 if higher is None else 1 if higher == worst.groups[0] else -1
+    gap = sign * distance * share ** (1 / result.plan.order)
+    pairs = tuple(
+        dataclasses.replace(pair, wasserstein=distance, mean_gap=gap)
+        if pair.groups == worst.groups
+        else pair
+        for pair in result.pairs
+    )
+    means = dict(zip(worst.groups, (0.5 + gap / 2, 0.5 - gap / 2), strict=True))
+    groups = tuple(
+        dataclasses.replace(each, mean=means.get(each.group, each.mean)) for each in result.groups
+    )
+    return dataclasses.replace(result, pairs=pairs, groups=groups)
 
 
 @cache
@@ -244,14 +264,11 @@ def results(draw: st.DrawFn) -> AuditResult:
     worst = result.magnitudes.worst_pair
     pair = draw(_estimates())
     low, high = result.plan.score_range
+    higher = draw(st.sampled_from([*worst.groups, None]))
     result = with_worst(
-        result,
-        **pair,
-        share_of_range=pair["corrected"] / (high - low),
-        higher=draw(st.sampled_from([*worst.groups, None])),
+        result, **pair, share_of_range=pair["corrected"] / (high - low), higher=higher
     )
-    share = dataclasses.replace(result.magnitudes.location_share, value=draw(st.floats(0, 1)))
-    result = changed(result, "magnitudes", location_share=share)
+    result = with_gap(result, draw(st.floats(0.01, 1)), higher)
     found = draw(_estimates())
     compared = _compared(result, found, draw(st.sampled_from([0.0, 0.5])))
     level = result.disparity.review_level

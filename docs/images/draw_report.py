@@ -22,7 +22,13 @@ def report(folder: Path) -> Path:
     """Write the report of the demonstration."""
     for arguments in (
         ("demo", "--out", str(folder / "demo")),
-        ("report", str(folder / "demo/result.json"), "--html", str(folder / "report.html")),
+        (
+            "report",
+            str(folder / "demo/result.json"),
+            "--html",
+            str(folder / "report.html"),
+            *("--author", "Office of Audits", "--date", "2026-11-18"),
+        ),
     ):
         command = [sys.executable, "-m", "fedparity", *arguments]
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- our own command

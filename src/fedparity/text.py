@@ -12,6 +12,7 @@ import numpy as np
 
 __all__ = [
     "DIGITS",
+    "FOUR_FIFTHS",
     "NOTHING",
     "OneLine",
     "amount",
@@ -213,6 +214,13 @@ def _text(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
+FOUR_FIFTHS: Final[Mapping[str, str]] = {
+    "below four fifths": "below",
+    "at least four fifths": "at least",
+    "undetermined": "cannot be told",
+}
+"""Answers on four fifths as a column of that name has them."""
+
 _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "number": number,
     "signed": _signed,
@@ -222,6 +230,7 @@ _FORMS: Final[Mapping[str, Callable[[Any], str]]] = {
     "span": lambda ends: span(_ends(ends)),
     "percents": lambda ends: percents(_ends(ends)),
     "text": _text,
+    "four fifths": lambda answer: FOUR_FIFTHS[answer],
 }
 """Ways to write what JSON holds, by the name that ``data-as`` gives them in a page."""
 

@@ -184,7 +184,7 @@ def test_the_schema_of_messages_has_the_fields_of_the_code():
     """What depends on the kind is written by hand; names, and which of them are needed, are not."""
     described = schema("sketch")
     parts = described["$defs"]
-    optional = {"replaces", "signature"}
+    optional = {"replaces", "signature", "tables"}
     names = {field.name for field in fields(fp.SiloSketch)} | {"schema"}
 
     assert described["properties"].keys() == names

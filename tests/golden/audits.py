@@ -157,8 +157,9 @@ def reports() -> Artifacts:
     """The reports of ``result.json``."""
     files = {"html": "page.html", "markdown": "page.md", "model-card": "card.md"}
     options = [word for name, path in files.items() for word in (f"--{name}", path)]
-    ok("report", "result.json", *options)
-    return {path: Path(path).read_text("utf-8") for path in files.values()}
+    ok("report", "result.json", *options, "--tables", "tables", "--date", "2026-11-18")
+    paths = [*files.values(), *map(str, sorted(Path("tables").iterdir()))]
+    return {path: Path(path).read_text("utf-8") for path in paths}
 
 
 def by_files(audit: Audit) -> Artifacts:

@@ -10,7 +10,7 @@ import pytest
 
 OPTIONAL = (
     *("cryptography", "jinja2", "matplotlib", "numba", "pandas", "polars", "pyarrow", "scipy"),
-    "weasyprint",
+    *("openpyxl", "typst", "xlsxwriter"),
 )
 BLOCKED = f"import sys\nsys.modules.update(dict.fromkeys({OPTIONAL!r}))\n"
 """As if they were not installed."""
@@ -114,4 +114,4 @@ def test_a_silo_imports_what_its_table_needs(demo):
     own = {name for name in modules if name.startswith("fedparity")}
     adapters = ("tables.sql", "tables.spark", "tables.frames", "tables.ranking", "modes.secure")
     assert not {name for name in own if name.startswith(tuple(f"fedparity.{a}" for a in adapters))}
-    assert len(own) <= 86
+    assert len(own) <= 88

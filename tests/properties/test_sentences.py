@@ -4,11 +4,17 @@ import re
 
 import pytest
 from hypothesis import given
-from tests.report_results import results
+from tests.report_results import result_of_silos, results
 
 from fedparity.plots.headline import headline_of
 from fedparity.report import sentences
-from fedparity.report.sentences.answers import above_alone, comparable, noise_could_explain
+from fedparity.report.sentences.answers import (
+    above_alone,
+    comparable,
+    level_share,
+    noise_could_explain,
+)
+from fedparity.report.sentences.naming import glossary
 from fedparity.report.tables import all_rates
 from fedparity.report.verdicts import VERDICTS, verdict_words
 from fedparity.text import amount, number, percent, stated, told_apart
@@ -24,18 +30,22 @@ OF_ONE_RESULT = (
         "why",
         "chance",
     ),
+    *("in_means", "in_percent"),
     *("explain_decomposition", "explain_attribution", "explain_laws", "explain_accuracy"),
     *("explain_alone", "explain_influence", "explain_privacy", "levels_words"),
 )
 NUMBER = re.compile(r"−?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]\d+)?")
-CONSTANTS = ("Algorithm 1", "0 means", "For order 1", "at most 2√", "k midpoints")
+CONSTANTS = ("1 time in", "Algorithm 1", "0 means", "For order 1", "at most 2√", "k midpoints")
 """Words with a digit that is no number of the result."""
 
 
 def all_sentences(result):
     yield from (getattr(sentences, name)(result) for name in OF_ONE_RESULT)
     yield from sentences.what_is_missing(result)
-    yield from (words for _, words in sentences.two_verdicts(result))
+    yield from sentences.next_steps(result)
+    yield from filter(None, [sentences.worse_off(result)])
+    yield from (words for _, words in filter(None, [sentences.verdict_for_all(result)]))
+    yield from (meaning for _, meaning in glossary(result))
     for rates in all_rates(result):
         yield sentences.rates_heading(rates) + "."
         yield sentences.reading_rates(rates, result)
@@ -61,6 +71,10 @@ def derived(result):
             part / whole for part in (result.attribution.selection, result.attribution.within)
         )
     yield (result.disparity.review_level or 0) * 100
+    yield result.magnitudes.worst_pair.share_of_range * 100
+    yield 1 / (result.disparity.p_value or 1)
+    for rates in all_rates(result):
+        yield from (100 * each for each in (rates.widest_gap.value, *rates.widest_gap.interval))
     yield result.guarantee["rounding"] * (high - low)
     points = 1 + round((high - low) / (result.plan.score_step or high - low))
     above = len(result.plan.thresholds)
@@ -100,48 +114,109 @@ def test_the_headline_says_the_verdict_and_no_other(result):
 
 @given(results())
 def test_the_headline_names_the_higher_group_only_if_means_are_most_of_it(result):
-    """And never where noise could explain all of it."""
+    """And never where chance could explain all of it; the one it names has the higher mean."""
     worst, text = result.magnitudes.worst_pair, sentences.direction(result)
-    level = result.magnitudes.location_share.value >= 0.5
+    level = level_share(result) >= 0.5
     named = worst.higher is not None and level and not noise_could_explain(result)
 
     assert ("higher than" in text) == named
     if named:
         lower = next(group for group in worst.groups if group != worst.higher)
         start = text.replace(" scores ", " ").split()
+        means = {each.group: each.mean for each in result.groups}
         assert start[0] == worst.higher
         assert f"higher than {lower} (" in text
+        assert means[worst.higher] > means[lower]
     assert ("spread, not in level" in text) == (not named and not noise_could_explain(result))
 
 
+@pytest.mark.parametrize("silos", [1, 4, 60])
+def test_of_two_groups_the_share_of_the_level_is_the_result_s_own(silos):
+    """The bounds of magnitudes compute it from the laws, the sentence from the pair."""
+    result = result_of_silos(silos)
+
+    assert level_share(result) == pytest.approx(result.magnitudes.location_share.value, rel=1e-9)
+
+
 @given(results())
-def test_both_verdicts_are_named_with_whom_they_hold_for(result):
-    """Each has its own shape, word and range; none without a review level."""
-    told, found = sentences.two_verdicts(result), result.disparity.verdict
-    if result.disparity.review_level is None:
-        assert told == ()
+def test_who_is_worse_off_follows_from_the_favorable_side(result):
+    """The lower group where high scores are favorable; nobody where the plan does not say."""
+    text, plan, worst = sentences.worse_off(result), result.plan, result.magnitudes.worst_pair
+    is_stated = bool(plan.thresholds) or plan.favorable == "below"
+
+    assert bool(text) == (is_stated and "higher than" in sentences.direction(result))
+    if text:
+        means = {each.group: each.mean for each in result.groups}
+        worse = (min if plan.favorable == "above" else max)(worst.groups, key=means.__getitem__)
+        assert text.endswith(f"so {worse} is worse off.")
+        assert text.startswith("High" if plan.favorable == "above" else "Low")
+
+
+@given(results())
+def test_the_range_below_the_headline_is_that_of_the_verdict(result):
+    """Its ends are told apart from the level, and lie on the side that the verdict names."""
+    found, text = result.disparity, sentences.points_range(result)
+    unit, level = found.review_unit, found.review_level
+    lower, upper = result.magnitudes.worst_pair.combined
+    if level is None or unit != "points":
+        assert f"{number(lower)[:3]}" in text
         return
 
-    (first, answered), (second, everyone) = told
+    assert f"{told_apart(lower, level)} to {told_apart(upper, level)} points" in text
+    if found.verdict.answered == "above":
+        assert lower > level
+    if found.verdict.answered == "below":
+        assert upper <= level
 
-    assert (first, second) == (VERDICTS[found.answered].shape, VERDICTS[found.all].shape)
-    assert answered.startswith(f"Among the silos that answered: {found.answered}")
-    assert everyone.startswith(f"For all, whatever the missing ones hold: {found.all}")
+
+@given(results())
+def test_what_the_missing_could_change_is_said_where_they_could(result):
+    """With its own shape, word and range; not without a review level, nor where the ranges agree."""
+    said, found = sentences.verdict_for_all(result), result.disparity
+
+    could = found.review_level is not None and found.compared.all != found.compared.answered
+    assert (said is not None) == could
+    if said is not None:
+        shape, words = said
+        assert shape == VERDICTS[found.verdict.all].shape
+        assert words.startswith(f"If the missing data could be anything: {found.verdict.all}")
 
 
 @given(results())
 def test_an_end_of_a_verdict_never_looks_like_the_level_unless_it_is(result):
     """A number beyond the level is told apart from it."""
-    found = result.disparity
-    if found.review_level is None or found.review_unit == "share":
+    found, said = result.disparity, sentences.verdict_for_all(result)
+    if said is None or found.review_unit == "share":
         return
-    for (_, words), ends in zip(
-        sentences.two_verdicts(result), (found.compared.answered, found.compared.all), strict=True
-    ):
-        level, low, high = NUMBER.findall(words.replace("G₂", ""))
+    level, low, high = NUMBER.findall(said[1].replace("G₂", "").replace("G₁", ""))
 
-        assert (low == level) == (ends.lower == found.review_level)
-        assert (high == level) == (ends.upper == found.review_level)
+    assert (low == level) == (found.compared.all.lower == found.review_level)
+    assert (high == level) == (found.compared.all.upper == found.review_level)
+
+
+@given(results())
+def test_the_next_step_is_that_of_the_verdict(result):
+    """Ask the missing first; then what the verdict calls for, and nothing else."""
+    steps = sentences.next_steps(result)
+    expected = {
+        "above": "Review why",
+        "below": "Keep this result",
+        "inconclusive": ("More", "Less noise"),
+        "none": "Agree on a review level",
+    }[result.disparity.verdict.answered]
+
+    assert steps[-1].startswith(expected)
+    assert len(steps) == 1 + bool(result.silos_missing)
+    assert not result.silos_missing or steps[0].startswith("Ask ")
+
+
+@given(results())
+def test_every_warning_is_said_with_its_code(result):
+    """At the top or among what weakens the numbers: no code is lost."""
+    said = {each.code for each in sentences.what_weakens(result)}
+    first = {"group_set_aside", "silos_missing", "silos_dropped_out", "implausible_count"}
+
+    assert {warning.code for warning in result.warnings} <= said | first
 
 
 @given(results())
@@ -151,20 +226,25 @@ def test_whoever_is_left_out_is_named_first(result):
 
     assert sentences.what_is_missing(result)[: len(told)] == told
     assert len(told) == len(result.set_aside) + bool(result.silos_missing)
-    assert not set(told) & set(sentences.what_weakens(result))
+    assert not set(told) & {each.text for each in sentences.what_weakens(result)}
 
 
 @given(results())
 def test_rates_say_the_answer_and_no_other(result):
-    """Below, at least, or undetermined, as the result has it; for all only where some are missing."""
+    """Below, at least, or not to be told, as the result has it; for all only where some are missing."""
+    said = {
+        "below four fifths": "is below four fifths",
+        "at least four fifths": "is at least four fifths",
+        "undetermined": "cannot be told from four fifths by this summary",
+    }
     for rates in all_rates(result):
         text = sentences.reading_rates(rates, result)
-        beyond = f"For all, whatever the missing ones hold: {rates.all}."
+        beyond = f"If the missing data could be anything: it {said[rates.all]}."
         words = text.replace(beyond, "")
 
         assert (beyond in text) != sentences.is_complete(result)
-        for answer in ("below four fifths", "at least four fifths", "undetermined"):
-            assert (answer in words) == (rates.answer == answer)
+        for answer, phrase in said.items():
+            assert (phrase in words) == (rates.answer == answer)
 
 
 @given(results())
@@ -186,8 +266,8 @@ def test_every_number_of_a_sentence_is_one_of_the_result(result):
 def test_the_part_that_is_named_is_the_larger_one(result):
     """Most of it is selection only if selection is larger, and the same for within."""
     parts, text = result.attribution, sentences.why(result)
-    selection = "which group is in which silo" in text
-    within = "how scores differ between groups inside silos" in text
+    selection = "how the groups are spread over the silos" in text
+    within = "how the groups score inside silos" in text
 
     assert not (selection and within)
     assert not selection or parts.selection > parts.within
@@ -213,8 +293,9 @@ def test_parts_are_never_called_causes(result):
     """Whatever is attributed, the limits of the attribution are said with it."""
     text = sentences.why(result)
 
-    assert text == "There is nothing to attribute." or text.endswith("not causes.")
-    assert "because" not in " ".join(all_sentences(result))
+    assert text == "There is nothing to attribute." or text.endswith("does not explain causes.")
+    others = " ".join(all_sentences(result)).replace("because its score was missing", "")
+    assert "because" not in others
 
 
 @given(results())
@@ -223,7 +304,7 @@ def test_noise_is_named_exactly_where_it_could_explain_the_result(result):
     could = result.disparity.p_value > 1 - result.confidence
 
     assert noise_could_explain(result) == could
-    assert ("could explain what was found" in sentences.how_certain(result)) == could
+    assert ("chance could explain what was found" in sentences.how_certain(result)) == could
 
 
 @given(results())
@@ -260,7 +341,7 @@ def test_sentences_end_and_start_as_sentences_do(result):
         if text == sentences.size(result):
             continue
         assert text.endswith(".")
-        assert text[0].isupper() or text[0].isdigit() or text.startswith(("k = ", *aside))
+        assert text[0].isupper() or text[0] in "<−0123456789" or text.startswith(("k = ", *aside))
         assert "  " not in text
         assert ".." not in text
         assert " ." not in text

@@ -32,7 +32,14 @@ def audit_messages(
 
     Every message is checked against the plan; one that does not answer it is refused, not left out.
     """
-    return compose(plan, mode_of(plan).measure(sketches, options or AuditOptions()))
+    options = options or AuditOptions()
+    found = mode_of(plan).measure(sketches, options)
+    result = compose(plan, found)
+    if not plan.tables:
+        return result
+    from fedparity.auditing.table_results import table_results  # noqa: PLC0415 -- not for one table
+
+    return replace(result, tables=table_results(plan, found, options))
 
 
 def audit_federation(

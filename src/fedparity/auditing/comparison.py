@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -39,6 +39,7 @@ __all__ = [
     "Beyond",
     "Comparison",
     "Sizes",
+    "compare",
     "sampled_deviation",
 ]
 
@@ -442,3 +443,41 @@ def _largest(ranges: Iterable[Bounds]) -> Bounds:
 
 def _common(ends: Bounds, other: Bounds) -> Bounds:
     return Bounds(max(ends.lower, other.lower), min(ends.upper, other.upper))
+
+
+def compare(
+    plan: Plan,
+    federation: Federation,
+    method: Method,
+    assessment: Assessment,
+    *,
+    unseen: Mapping[Group, float],
+    unseen_total: float,
+    aside: Sequence[SetAside],
+    known: Federation | None = None,
+) -> Comparison:
+    """Return what was measured of some groups, with bounds of all that was not seen.
+
+    ``known`` has the errors that certificates of magnitudes count, where ``federation`` has not.
+    """
+    sizes = partial(
+        Sizes.from_federation, known or federation, method, score_range=plan.score_range
+    )
+    seen = sizes()
+    beyond = Beyond.from_groups(
+        aside,
+        seen=float(federation.counts.sum()),
+        score_range=plan.score_range,
+        order=plan.order,
+    )
+    disparity = assessment.disparity
+    return Comparison(
+        plan=plan,
+        assessment=replace(
+            assessment, disparity=replace(disparity, outer=beyond.disparity(disparity.outer))
+        ),
+        federation=federation,
+        seen=seen,
+        all=sizes(unseen=unseen, unseen_total=unseen_total) if unseen else seen,
+        beyond=beyond,
+    )

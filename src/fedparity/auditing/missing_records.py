@@ -130,7 +130,7 @@ def _dropped(messages: Sequence[SiloSketch]) -> str:
         return ""
     rows = sum(message.rows_dropped for message in silos)
     names = listed(message.silo for message in silos)
-    return f"{rows:,} rows without a score were dropped, by {names}: no bound counts them."
+    return f"{rows:,} rows without a score were dropped, by {names}: the ranges do not allow for them."
 
 
 def _replaced(messages: Sequence[SiloSketch]) -> str:
@@ -148,10 +148,10 @@ def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:
         return ""
     if plan.sketch == "counts":
         return (
-            f"{len(coarser):,} of {len(levels):,} cells have counts of several scores joined, the "
-            f"coarsest {min(coarser)} for {most} scores: the rules ask for it."
+            f"{len(coarser):,} of {len(levels):,} silo-group samples were small, so some of their "
+            f"scores were counted together ({min(coarser)} counts for {most} scores at least)."
         )
     return (
-        f"{len(coarser):,} of {len(levels):,} cells have fewer than {plan.levels} levels, "
-        f"the smallest {min(coarser)}: the rules cut them."
+        f"{len(coarser):,} of {len(levels):,} silo-group samples were small, so they sent fewer "
+        f"values ({min(coarser)} at least)."
     )

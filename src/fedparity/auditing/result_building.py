@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from functools import partial
 
-from fedparity.auditing.comparison import Beyond, Comparison, Sizes
+from fedparity.auditing.comparison import compare
 from fedparity.auditing.missing_records import audit_warnings, silo_note
 from fedparity.auditing.result_curves import group_curves, silo_quantiles
 from fedparity.documents.document import Parts
@@ -61,7 +59,9 @@ def plan_summary(plan: Plan) -> PlanSummary:
         score_step=plan.score_step,
         thresholds=tuple(plan.thresholds),
         favorable=plan.favorable,
+        period=plan.period,
         trim=plan.trim,
+        simulated=False,
     )
 
 
@@ -111,28 +111,17 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
     """Return the result of an audit; what a privacy mode hides is None in it."""
     aside = found.unreleased
     missing = found.missing.of(found.federation.groups)
-    sizes = partial(
-        Sizes.from_federation, found.known, found.measures.method, score_range=plan.score_range
+    compared = compare(
+        plan,
+        found.federation,
+        found.measures.method,
+        found.assessment,
+        unseen=missing,
+        unseen_total=found.missing.total,
+        aside=aside,
+        known=found.known,
     )
-    seen = sizes()
-    beyond = Beyond.from_groups(
-        aside,
-        seen=float(found.federation.counts.sum()),
-        score_range=plan.score_range,
-        order=plan.order,
-    )
-    disparity = found.assessment.disparity
-    assessment = replace(
-        found.assessment, disparity=replace(disparity, outer=beyond.disparity(disparity.outer))
-    )
-    compared = Comparison(
-        plan=plan,
-        assessment=assessment,
-        federation=found.federation,
-        seen=seen,
-        all=sizes(unseen=missing, unseen_total=found.missing.total) if missing else seen,
-        beyond=beyond,
-    )
+    assessment, seen = compared.assessment, compared.seen
     warnings = found.warnings
     if found.messages:
         warnings += audit_warnings(plan, found.messages, found.missing, aside)
@@ -160,6 +149,7 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         redraws=assessment.redraws,
         seed=assessment.seed,
         curves=group_curves(found.federation, plan.order),
+        tables=Parts(),
         federation=found.federation,
         unseen=missing,
     )

@@ -65,12 +65,10 @@ class ResultOptions:
     )
     tails: tuple[float, ...] = option(
         "--tail LEVEL",
-        "Add the share of each group above a quantile of everyone (0.5: the median).",
+        "Add the share of each group above a quantile of everyone (0.5: LL144 scoring rate).",
         type=PROBABILITY,
     )
-    details: bool = option(
-        "--details", "Show formulas, every kind of bound, and further measures."
-    )
+    details: bool = option("--details", "Show formulas, every kind of bound, and all silos.")
     fail_above: Literal["all", "answered"] | None = option(
         "--fail-above [=answered]",
         "Exit code 10 above the review level for all; or among those who answered.",

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
-from fedparity.documents.result_parts import (
-    Bounded,
-    InDeviations,
-    SiloResult,
-    TailResult,
-    ThresholdResult,
-)
+from fedparity.documents.result_parts import Bounded, InDeviations, SiloResult, ThresholdResult
+from fedparity.documents.table_parts import TableResult
 from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import (
+    Rates,
     chance,
     in_points,
+    method,
     points_range,
+    rates_heading,
+    reading_rates,
     reading_silos,
     size,
     summed_silos,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
-from fedparity.report.sentences.caveats import given_words, set_aside_words
+from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.naming import counted_in, given_words
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
+    in_percent,
     larger_part,
+    next_steps,
     stand_ins,
     what_dominates,
 )
-from fedparity.report.verdicts import ALL, mark_of
+from fedparity.report.tables import all_rates
+from fedparity.report.verdicts import mark_of
 from fedparity.text import (
+    FOUR_FIFTHS,
     amount,
     counted,
     cut,
@@ -51,43 +56,71 @@ from fedparity.text import (
 
 __all__ = ["audit_text"]
 
+_LINES = 23
+"""Of a screen of 24 lines, one is for the prompt."""
 _ALL, _SOME = 40, 15
-"""Up to the first number of silos, all are shown; of more, the second number of largest influence."""
+"""With details, up to the first number of silos all are shown; of more, the second number."""
 _SHOWN, _MOST_PAIRS = 8, 3
 """Groups and pairs; the JSON has them all."""
+_BRIEF, _FEWEST_SILOS = 4, 4
+"""Groups in the short answer, and the fewest lines for its table of silos."""
 _COUNT, _VALUE, _INFLUENCE = 9, 9, 9
-_LABEL, _LONGEST_GROUP, _LONGEST_LABEL, _LONGEST_NAME = 15, 28, 20, 22
-_MISSING = frozenset({"silos_missing", "silos_dropped_out"})
-_SAID_FIRST = _MISSING | {"group_set_aside", "implausible_count"}
+_LABEL, _LONGEST_GROUP, _LONGEST_NAME = 15, 28, 22
+_BRIEF_LABEL = 14
+_SAID_FIRST = frozenset(
+    {"silos_missing", "silos_dropped_out", "group_set_aside", "implausible_count"}
+)
 """Codes of the warnings that stand at the top, not among the others."""
-
-_Rates: TypeAlias = ThresholdResult | TailResult
 
 
 def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
     """Return the result as text of at most ``width`` columns (60 or more), without color.
 
-    ``details`` adds the formulas, every kind of bound, and further measures.
+    The short answer fits a screen of 24 lines at 80 columns, unless names are very long. ``details``
+    adds every silo and warning, the rates with their intervals, the formulas, every kind of bound,
+    and further measures.
     """
+    return _joined(_detailed(result, width) if details else _brief(result, width))
+
+
+def _joined(sections: Iterable[list[str]]) -> str:
+    return "\n\n".join("\n".join(section) for section in sections if section)
+
+
+def _brief(result: AuditResult, width: int) -> list[list[str]]:
+    """The headline, the groups, where it comes from, and as many silos as there is room for."""
+    origin = wrapped(f"{result.plan.title}: {size(result)}.", width)
+    first = [_headline(result, width), _brief_groups(result, width)]
+    sources = wrapped(in_percent(result), width)
+    fewest = 1 if summed_silos(result) else min(_FEWEST_SILOS, len(result.silos) + 1)
+    # warnings in full give way to their codes, then the sources to what is missing
+    for most, where in ((2, sources), (1, sources), (0, sources), (0, [])):
+        last = origin + _warnings(result, width, most)
+        room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
+        if room >= fewest or (most == 0 and room >= -1):
+            break
+    return [*first, where, _silos(result, width, room), last]
+
+
+def _detailed(result: AuditResult, width: int) -> list[list[str]]:
+    terms = wrapped(explain_decomposition(result), width, first="  ")
+    about = f"{result.plan.title}: {size(result)}; {method(result)}."
     sections = [
         _headline(result, width),
-        _missing(result, width),
+        wrapped(about, width, first="  "),
         _groups(result, width),
-        *(_rates(_threshold_words(each), each, result, width) for each in result.thresholds),
-        *(_rates(_tail_words(each), each, result, width) for each in result.tails),
+        *(_rates(each, result, width) for each in all_rates(result)),
+        *(_table(each, width) for each in result.tables if each.by),
         _pairs(result, width),
         _sources(result, width),
-        ["Silos", *_silos(result, width)],
+        ["Silos", *_silos(result, width, None)],
         _withheld(result, width),
+        _measures(result, width),
+        _magnitudes(result, width),
+        ["Terms", *terms],
     ]
-    if details:
-        terms = wrapped(explain_decomposition(result), width, first="  ")
-        sections += [_measures(result, width), _magnitudes(result, width), ["Terms", *terms]]
-        sections += [_distances(result, width)] if result.federation is not None else []
-    others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
-    if others:
-        sections.append(["Warnings", *_each((warning.text for warning in others), width, "  ! ")])
-    return "\n\n".join("\n".join(section) for section in sections if section)
+    sections += [_distances(result, width)] if result.federation is not None else []
+    return [*sections, _warnings(result, width, None)]
 
 
 def _each(sentences: Iterable[str], width: int, first: str = "  ") -> Iterator[str]:
@@ -96,32 +129,82 @@ def _each(sentences: Iterable[str], width: int, first: str = "  ") -> Iterator[s
 
 
 def _headline(result: AuditResult, width: int) -> list[str]:
-    """How far apart in points, the range, both verdicts by name, and what casts doubt on them."""
-    implausible = (each.text for each in result.warnings if each.code == "implausible_count")
-    lines = wrapped(in_points(result), width, first=f"{mark_of(result).shape} ")
+    """How far apart, who is worse off, the one range, what casts doubt on it, and what to do next."""
+    sentence = " ".join(filter(None, (in_points(result), worse_off(result))))
+    lines = wrapped(sentence, width, first=f"{mark_of(result).shape} ")
     lines += wrapped(points_range(result), width, first="  ")
-    for shape, words in two_verdicts(result):
-        lines += wrapped(words, width, first=f"  {shape} ")
-    lines += _each(implausible, width, "  ! ")
-    return lines + wrapped(f"{result.plan.title} ({size(result)})", width, first="  ")
+    if (for_all := verdict_for_all(result)) is not None:
+        lines += wrapped(for_all[1], width, first=f"  {for_all[0]} ")
+    lines += _each(left_out(result), width, "  ! ")
+    return lines + wrapped(" ".join(next_steps(result)), width, first="  Next: ", rest="  ")
 
 
-def _missing(result: AuditResult, width: int) -> list[str]:
-    """Groups that were set aside, and silos that sent nothing."""
-    silos = [warning.text for warning in result.warnings if warning.code in _MISSING]
-    sentences = [*set_aside_words(result), *(f"{text[0].upper()}{text[1:]}" for text in silos)]
-    if not sentences:
-        return []
-    heading = "Set aside, and missing" if result.set_aside and silos else "Missing"
-    if result.set_aside and not silos:
-        heading = "Set aside"
-    return [heading, *_each(sentences, width)]
+def _warnings(result: AuditResult, width: int, most: int | None) -> list[str]:
+    """The warnings that the headline does not say, each with its code; of many the first."""
+    others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
+    shown = others[:most]
+    lines = list(_each((f"{each.text} [{each.code}]" for each in shown), width, "! "))
+    if left_over := others[len(shown) :]:
+        codes = ", ".join(dict.fromkeys(warning.code for warning in left_over))
+        words = f"{counted(len(left_over), 'more warning' if shown else 'warning')} with --details: {codes}."
+        lines += wrapped(words, width, first="! ")
+    return lines
+
+
+def _brief_groups(result: AuditResult, width: int) -> list[str]:
+    """Records, mean, and at the first threshold rate and ratio with interval and answer."""
+    rates, worst = all_rates(result)[:1], result.magnitudes.worst_pair.groups
+    # of many groups those of the headline, and others in their order
+    chosen = sorted(result.groups, key=lambda each: each.group not in worst)[:_BRIEF]
+    places = [place for place, each in enumerate(result.groups) if each in chosen]
+    shown = [result.groups[place] for place in places]
+    labels = [group_words(each.group) for each in shown]
+    names = min(max(5, *map(width_of, labels)), _BRIEF_LABEL)
+    counts = max(9, *(2 + width_of(amount(each.n)) for each in shown))
+    heading = f"{left('Group', names)}{right(counted_in(result), counts)}{right('mean', 9)}"
+    for found in rates:
+        heading += (
+            f"{right(_rate_column(found), 15)}{right('ratio', 8)}  95 % range      four fifths"
+        )
+        heading = heading.replace("95 %", percent(found.confidence))
+    lines = [heading]
+    for place, label, each in zip(places, labels, shown, strict=True):
+        line = f"{left(label, names)}{right(amount(each.n), counts)}{right(number(each.mean), 9)}"
+        for found in rates:
+            rate = found.groups[place]
+            line += (
+                f"{right(_percent(rate.rate.value), 15)}{right(_ratio(rate.ratio.value), 8)}  "
+                f"{left(_between(_ratio, rate.ratio.interval), 16)}{FOUR_FIFTHS[rate.answer]}"
+            )
+        lines.append(line)
+    more = [
+        *(
+            [counted(len(result.groups) - _BRIEF, "more group")]
+            if len(result.groups) > _BRIEF
+            else []
+        ),
+        *(
+            [counted(len(all_rates(result)) - 1, "more threshold")]
+            if len(all_rates(result)) > 1
+            else []
+        ),
+    ]
+    lines = [cut(line, width) for line in lines]
+    return [*lines, f"{' and '.join(more)} with --details"] if more else lines
+
+
+def _rate_column(rates: Rates) -> str:
+    """A short heading of the rates: ``below 5``, ``5 or above``, ``above median``."""
+    if isinstance(rates, ThresholdResult):
+        score = number(rates.score, 6)
+        return f"{score} or above" if rates.favorable == "above" else f"below {score}"
+    return "above median" if rates.level == 0.5 else f"above rank {number(rates.level, 4)}"
 
 
 def _groups(result: AuditResult, width: int) -> list[str]:
     shown = [group_words(each.group) for each in result.groups[:_SHOWN]]
     names = min(max(_LABEL, *map(width_of, shown)), _LONGEST_GROUP)
-    columns = f"{right('records', 12)}{right('share', 9)}{right('mean', 11)}"
+    columns = f"{right(counted_in(result), 12)}{right('share', 9)}{right('mean', 11)}"
     lines = [f"{left('Group', names + 2)}{columns}"]
     lines += [
         f"  {left(group_words(each.group), names)}{right(amount(each.n), 12)}"
@@ -131,52 +214,63 @@ def _groups(result: AuditResult, width: int) -> list[str]:
     return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
 
 
-def _threshold_words(report: ThresholdResult) -> str:
-    side = "of at least" if report.favorable == "above" else "below"
-    return f"Share with a score {side} {number(report.score, 6)}"
+def _table(table: TableResult, width: int) -> list[str]:
+    """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
+    labels = [group_words(each.group) for each in table.groups]
+    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
+    ratios = {}
+    columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
+    if table.thresholds:
+        ratios = {each.group: each.ratio.value for each in table.thresholds[0].groups}
+        columns += f"{right('rate', 9)}{right('to best', 9)}"
+    lines = [f"{left('By ' + ', '.join(table.by), names + 2)}{columns}"]
+    for label, each in zip(labels, table.groups, strict=True):
+        numbers = f"{right(amount(each.n), 10)}{right(percent(each.share), 9)}"
+        numbers += right("-" if each.mean is None else number(each.mean), 9)
+        if table.thresholds:
+            rate = each.rates[0] if each.rates else None
+            numbers += right("-" if rate is None else _percent(rate.value), 9)
+            numbers += right(_ratio(ratios.get(each.group)), 9)
+        lines.append(cut(f"  {left(label, names)}{numbers}", width))
+        if each.known:
+            lines += wrapped(f"{each.status}: {each.known}", width, first="    ")
+    words = table.note
+    if table.magnitudes is not None:
+        worst = table.magnitudes.worst_pair
+        words = (
+            f"{group_words(worst.groups[0])} and {group_words(worst.groups[1])} are furthest apart, "
+            f"by {number(worst.corrected)} points ({_between(number, worst.interval)})"
+        )
+    return [*lines, *wrapped(f"{words[:1].upper()}{words[1:]}.", width, first="  ")]
 
 
-def _tail_words(report: TailResult) -> str:
-    name = "the median" if report.level == 0.5 else f"the quantile {number(report.level, 6)}"
-    low, high = number(report.cutoff.lower, 4), number(report.cutoff.upper, 4)
-    return f"Share above {name} of all records ({low if low == high else f'{low} to {high}'})"
-
-
-def _rates(heading: str, report: _Rates, result: AuditResult, width: int) -> list[str]:
-    """The share of each group, its ratio to that of the best, and four fifths."""
+def _rates(report: Rates, result: AuditResult, width: int) -> list[str]:
+    """The share of each group, its ratio to the highest, and four fifths."""
     labels = [group_words(each.group) for each in report.groups]
-    names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
-    columns = f"{right('rate', 8)}  {left('between', 17)}{right('to best', 8)}  between"
-    lines = [cut(heading, width), f"  {left('group', names)}{columns}"]
+    names = min(max(5, *map(width_of, labels)), _BRIEF_LABEL)
+    often = f"{percent(report.confidence)} range"
+    columns = f"{right('rate', 8)}  {left(often, 17)}{right('ratio', 7)}  {left(often, 16)}"
+    lines = [cut(rates_heading(report), width), f"  {left('group', names)}{columns}four fifths"]
     for label, each in zip(labels, report.groups, strict=True):
         rate, ratio = each.rate, each.ratio
         columns = (
             f"{right(_percent(rate.value), 8)}  {left(_between(_percent, rate.interval), 17)}"
-            f"{right(_ratio(ratio.value), 8)}  {left(_between(_ratio, ratio.interval), 15)}"
+            f"{right(_ratio(ratio.value), 7)}  {left(_between(_ratio, ratio.interval), 16)}"
+            f"{FOUR_FIFTHS[each.answer]}"
         )
-        lines.append(cut(f"  {left(label, names)}{columns}", width).rstrip())
-        lines.append(f"  {'':{names}}  {each.answer}")
-    gap = report.widest_gap
-    open_points = max(100 * (each.rate.upper - each.rate.lower) for each in report.groups)
-    known = f"to {number(open_points, 2)} points" if open_points > 1e-9 else "exactly"
-    missing = result.silos_missing or any(silo.withheld for silo in result.silos)
-    words = (
-        f"Widest gap {_percent(gap.value)} ({_between(_percent, gap.interval)}). "
-        f"These are {percent(report.confidence)} intervals: they count sampling and what the "
-        f"sketches leave open. The rates of the records themselves are known {known}."
-        f"{f' {ALL}: {report.all}.' if missing else ''}"
-    )
+        lines.append(cut(f"  {left(label, names)}{columns}", width))
+    words = f"Ratio: to the highest rate. {reading_rates(report, result)}"
     return [*lines, *wrapped(words, width, first="  ")]
 
 
 def _distances(result: AuditResult, width: int) -> list[str]:
-    """The KS distance of each pair of groups: what no threshold can exceed."""
+    """The KS distance of each pair of groups: the largest gap at any threshold."""
     lines = ["At any threshold"]
     for pair in result.pairs[:_MOST_PAIRS]:
         found = result.ks_distance(*pair.groups)
         names = " and ".join(group_words(group) for group in pair.groups)
-        between = _between(_percent, (found.lower, found.upper))
-        words = f"{names}: no threshold shows a gap above {_percent(found.value)} ({between}; KS)."
+        between = _between(_points, (found.lower, found.upper))
+        words = f"{names}: largest gap at any threshold {_points(found.value)} percentage points ({between}; KS)."
         lines += wrapped(words, width, first="  ")
     return lines
 
@@ -186,6 +280,10 @@ _Number = TypeVar("_Number", bound=float | None)
 
 def _between(words: Callable[[_Number], str], ends: Iterable[_Number]) -> str:
     return " to ".join(map(words, ends))
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _percent(share: float) -> str:
@@ -222,8 +320,8 @@ def _sources(result: AuditResult, width: int) -> list[str]:
     if parts.selection is None:
         return [*lines, *wrapped(what_dominates(result), width, first="  ")]
     for name, value, ends, meaning in (
-        ("selection", parts.selection, parts.intervals.selection, "groups in different silos"),
-        ("within", parts.within, parts.intervals.within, "scores differ in silos"),
+        ("selection", parts.selection, parts.intervals.selection, "groups spread over silos"),
+        ("within", parts.within, parts.intervals.within, "groups inside silos"),
     ):
         share = share_of(value, whole) if whole > 0 and value is not None else "-"
         between = "-" if ends is None else span(ends)
@@ -239,18 +337,24 @@ def _sources(result: AuditResult, width: int) -> list[str]:
     return [*lines, *wrapped(words, width, first="  ")]
 
 
-def _silos(result: AuditResult, width: int) -> list[str]:
-    """A table of the silos that fits ``width`` columns."""
+def _silos(result: AuditResult, width: int, most: int | None) -> list[str]:
+    """A table of the silos that fits ``width`` columns, and ``most`` lines if that is not None."""
     if summed := summed_silos(result):
-        return wrapped(summed, width, first="  ")
+        return wrapped(summed, width, first="" if most is not None else "  ")
     influence = {each.silo: each.influence for each in result.attribution.silos}
-    shown = list(result.silos)
-    if len(shown) > _ALL:
-        shown = sorted(shown, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:_SOME]
+    shown, reading = list(result.silos), wrapped(reading_silos(result), width, first="  ")
+    rows = _SOME if len(shown) > _ALL else len(shown)
+    if most is not None:  # a heading, and a line that counts the rest
+        rows = len(shown) if len(shown) <= most - 1 else most - 2
+        reading = []
+    if rows < 1:
+        return []
+    if rows < len(shown):
+        shown = sorted(shown, key=lambda silo: -abs(influence[silo.silo] or 0.0))[:rows]
     names = max(min(max((width_of(silo.silo) for silo in shown), default=4), _LONGEST_NAME), 4)
     space = width - (2 + names + _COUNT + _VALUE + 2 + 1 + _INFLUENCE)
     scale, headline = _Scale(result, shown, space), headline_of(result)
-    heading_alone = f"{headline.symbol} alone"
+    heading_alone = "alone" if most is not None else f"{headline.symbol} alone"
     heading = (
         f"  {left('silo', names)}{right('records', _COUNT)}{right(heading_alone, _VALUE)}  "
         f"{left(scale.legend, space)} {right('influence', _INFLUENCE)}"
@@ -264,10 +368,12 @@ def _silos(result: AuditResult, width: int) -> list[str]:
             f"  {left(silo.silo, names)}{right(_records(silo), _COUNT)}{right(alone, _VALUE)}  "
             f"{left(drawn, space)} {right(_signed(influence[silo.silo]), _INFLUENCE)}".rstrip()
         )
-    words, more = reading_silos(result), len(result.silos) - len(shown)
-    if more:
-        words = f"The {len(shown)} of largest influence; {more:,} more are in the JSON. {words}"
-    return lines + wrapped(words, width, first="  ")
+    if more := len(result.silos) - len(shown):
+        where = (
+            "with --details" if most is not None and len(result.silos) <= _ALL else "in the JSON"
+        )
+        lines.append(f"  the {len(shown)} of largest influence; {more:,} more {where}")
+    return lines + reading
 
 
 def _records(silo: SiloResult) -> str:
@@ -339,9 +445,9 @@ def _measures(result: AuditResult, width: int) -> list[str]:
     rows = [
         (f"Disparity {symbol('G', result)}", found.value, found.interval, often),
         ("  corrected", found.corrected, None, "noise on average taken off"),
-        ("  certificate", None, found.certificate, given_words(result)),
+        ("  certificate", None, found.certificate, "for the silos' own records"),
         ("  combined", None, found.combined, "interval and certificate"),
-        ("  outer bounds", None, found.outer, "and all that is missing"),
+        ("  outer bounds", None, found.outer, "if missing is anything"),
         (
             f"Heterogeneity {symbol('H', result)}",
             result.heterogeneity.value,

@@ -35,6 +35,7 @@ from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
 from fedparity.report.formats import FORMATS
+from fedparity.report.preparation import Preparation
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
@@ -156,6 +157,7 @@ class DemoOptions:
     seed: int = option("--seed", "Seed of the synthetic scores.", min=0, default=2026)
     force: bool = option("--force", "Write into a folder that holds other things.")
     as_json: bool = option("--json", "Print the result as JSON.")
+    details: bool = option("--details", "Show formulas, every kind of bound, and all silos.")
     open_report: bool = option("--open", "Open the report in a browser.")
 
 
@@ -191,7 +193,7 @@ def demo(options: DemoOptions) -> None:
     else:
         found = [inspect_message(plan, message.silo, message) for message in messages]
         click.echo(f"What the hospitals sent\n\n{verify_text(plan, found, [])}\n")
-        click.echo(f"{audit_text(result)}\n\n{_pooled(made)}")
+        click.echo(f"{audit_text(result, details=options.details)}\n\n{_pooled(made)}")
     command = quoted(*_program(), "audit", folder / "plan.toml", folder / "inbox", "--details")
     note(f"\n{printable(folder / _README)} says what is in the folder; next:\n  {command}")
     if page is None:
@@ -255,7 +257,7 @@ def _write_page(folder: Path, result: AuditResult) -> Path | None:
     if not _has_pages():
         page.unlink(missing_ok=True)
         return None
-    write_whole(page, FORMATS["html"].render(result), force=True)
+    write_whole(page, FORMATS["html"].render(result, Preparation.today()), force=True)
     return page
 
 

@@ -28,6 +28,7 @@ from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
+from fedparity.silo.label_columns import label_columns
 from fedparity.silo.permit import Permit, lawful
 from fedparity.sketches.selection.passes import ROWS_FOR_NUMBA
 from fedparity.tables.opening import open_records
@@ -365,7 +366,10 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
     facts: dict[str, Any] = {"path": source if isinstance(source, str) else None, "groups": None}
     mode, silo = mode_of(plan), options.silo or next(iter(plan.silos or ("silo",)))
     try:
-        records = open_records(source, groups=plan.groups, **options.table.reading())
+        reading: dict[str, Any] = {"axes": None, "outcome": None, **options.table.reading()}
+        named = {name: reading.pop(name) for name in ("group", "axes", "outcome")}
+        columns = label_columns(plan, **named)
+        records = open_records(source, group=columns, groups=plan.record_labels, **reading)
         if not mode.in_rounds:
             mode.check(silo, weighted=records.weighted)
         with progress_bar("rows") as progress:

@@ -17,6 +17,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
+    NotRequired,
     TypeAlias,
     TypedDict,
     TypeVar,
@@ -191,6 +192,8 @@ class Reading(TypedDict):
     mapping: dict[str, str] | None
     missing: Literal["refuse", "drop"]
     other: str | None
+    axes: NotRequired[dict[str, str]]
+    outcome: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -206,6 +209,12 @@ class TableOptions:
     score: str | None = option("--score COL", "Column of the scores.  [default: score]")
     group: tuple[str, ...] = option(
         "--group COL", "Column of the groups; several for intersections.  [default: group]"
+    )
+    axis: tuple[str, ...] = option(
+        "--axis NAME=COL", "Column of an axis of the plan; once for each.  [default: its name]"
+    )
+    outcome: str | None = option(
+        "--outcome COL", "Column of the outcome, if the plan asks for it.  [default: outcome]"
     )
     weight: str | None = option("--weight COL", "Column of survey or exposure weights.")
     where: str | None = option("--where SQL", "Read only rows that meet a condition.")
@@ -265,7 +274,7 @@ class TableOptions:
         click.BadParameter
             If a pair of labels is not of the form A=B, or two have the same left side.
         """
-        return {
+        reading: Reading = {
             "score": self.score,
             "group": self.group or None,
             "weight": self.weight,
@@ -274,16 +283,21 @@ class TableOptions:
             "missing": self.missing,
             "other": self.other,
         }
+        if self.axis:
+            reading["axes"] = _label_pairs(self.axis, hint="--axis")
+        if self.outcome is not None:
+            reading["outcome"] = self.outcome
+        return reading
 
 
-def _label_pairs(texts: Iterable[str]) -> dict[str, str]:
+def _label_pairs(texts: Iterable[str], *, hint: str = "--map") -> dict[str, str]:
     pairs: dict[str, str] = {}
     for text in texts:
         left, sign, right = text.partition("=")
         if not (sign and right):
-            raise click.BadParameter(f"{text!r} is not of the form A=B.", param_hint="--map")
+            raise click.BadParameter(f"{text!r} is not of the form A=B.", param_hint=hint)
         if left in pairs:
-            raise click.BadParameter(f"{left!r} is given twice.", param_hint="--map")
+            raise click.BadParameter(f"{left!r} is given twice.", param_hint=hint)
         pairs[left] = right
     return pairs
 

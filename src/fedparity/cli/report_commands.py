@@ -1,4 +1,4 @@
-"""``fedparity report``: a page, a PDF or Markdown of a result, and the options that ask for them."""
+"""``fedparity report``: a result as text, page, PDF, Markdown or tables, and the options of these."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from dataclasses import dataclass
 
 import click
 
+from fedparity.cli.audit_text import audit_text
 from fedparity.cli.options import option, with_options
-from fedparity.cli.output import note
+from fedparity.cli.output import note, open_page
 from fedparity.documents.files import refuse_existing, write_whole
 from fedparity.documents.result import AuditResult
+from fedparity.errors import OutputError
 from fedparity.errors.base import printable
 from fedparity.report.formats import FORMATS, FormatName
+from fedparity.report.preparation import Preparation
+from fedparity.text import counted
 
 __all__ = ["ReportOptions", "report"]
 
@@ -26,17 +30,33 @@ class ReportOptions:
     """The reports to write; a field has the name of its format."""
 
     html: str | None = option("--html FILE", "Write a report as one HTML page.")
-    pdf: str | None = option("--pdf FILE", "Write a report of one page as PDF.")
+    pdf: str | None = option("--pdf FILE", "Write a report as PDF.")
     markdown: str | None = option("--markdown FILE", "Write Markdown; - prints it.")
     model_card: str | None = option(
         "--model-card FILE", "Write a section for a Hugging Face model card; - prints it."
     )
+    xlsx: str | None = option("--xlsx FILE", "Write all tables as an Excel workbook.")
+    tables: str | None = option("--tables DIR", "Write all tables as CSV files into a folder.")
+    author: str | None = option("--author TEXT", "Author of the reports.")
+    date: str | None = option("--date DAY", "Date of the reports.  [default: today]")
+    open_page: bool = option("--open", "Open the HTML page in a browser.")
 
     @property
     def targets(self) -> dict[FormatName, str]:
         """The file of each format, or - for the standard output."""
         named = {name: getattr(self, name.replace("-", "_")) for name in FORMATS}
         return {name: target for name, target in named.items() if target is not None}
+
+    @property
+    def prepared(self) -> Preparation:
+        """When and by whom the reports are prepared.
+
+        Raises
+        ------
+        OptionError
+            If the date is not a day, or the author cannot be shown.
+        """
+        return Preparation.stated(self.date, self.author)
 
     @property
     def is_printed(self) -> bool:
@@ -55,7 +75,11 @@ class ReportOptions:
         MissingExtraError
             If a format needs something that is not installed.
         """
-        targets = self.targets
+        targets, _ = self.targets, self.prepared
+        if self.open_page and self.html is None:
+            raise click.UsageError("--open opens the page that --html FILE writes; name it.")
+        if self.tables is not None and not force and os.path.isdir(self.tables):  # noqa: PTH112
+            refuse_existing(self.tables)
         places = [os.path.realpath(each) for each in (*targets.values(), *filter(None, others))]
         if len(set(places)) < len(places):
             raise click.UsageError("two outputs have the same name; give each its own.")
@@ -68,32 +92,59 @@ class ReportOptions:
 
     def write(self, result: AuditResult, *, force: bool) -> None:
         """Make every report, then write them: a format that fails leaves no file behind."""
-        made = [(FORMATS[name].render(result), target) for name, target in self.targets.items()]
+        prepared = self.prepared
+        made = [
+            (FORMATS[name].render(result, prepared), target)
+            for name, target in self.targets.items()
+        ]
         for data, target in made:
             if target == _PRINTED:
                 click.echo(data.decode(), nl=False)
             else:
                 write_whole(target, data, force=force)
                 note(f"wrote {printable(target)}")
+        if self.tables is not None:
+            self._write_tables(result, self.tables, force=force)
+        if self.open_page and self.html is not None:
+            open_page(self.html)
+
+    @staticmethod
+    def _write_tables(result: AuditResult, folder: str, *, force: bool) -> None:
+        from fedparity.report.table_files import csv_tables  # noqa: PLC0415 -- few need it
+
+        made = csv_tables(result)
+        try:
+            os.makedirs(folder, exist_ok=True)  # noqa: PTH103 -- pathlib takes 7 ms to import
+        except OSError as problem:
+            raise OutputError.unwritable(folder, str(problem.strerror)) from None
+        for name, data in made.items():
+            write_whole(os.path.join(folder, name), data, force=force)  # noqa: PTH118
+        note(f"wrote {counted(len(made), 'table')} to {printable(folder)}")
 
 
 @click.command
 @click.argument("result", type=click.Path())
 @with_options(ReportOptions)
+@click.option(
+    "--details", is_flag=True, help="Print formulas, every kind of bound, and all silos."
+)
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def report(result: str, options: ReportOptions, *, force: bool) -> None:
-    """Make reports of RESULT, the JSON that audit or simulate wrote.
+def report(result: str, options: ReportOptions, *, details: bool, force: bool) -> None:
+    """Show RESULT, the JSON that audit or simulate wrote, or make reports of it.
 
-    At least one output is needed. Nothing is measured again: every number is the result's own.
-    The page needs no network, and nothing in it asks for one.
+    Without an output the answer is printed. Nothing is measured again: every number is the
+    result's own. The page needs no network, and nothing in it asks for one.
 
     \b
     Examples:
-      fedparity report result.json --html audit.html
+      fedparity report result.json --details
+      fedparity report result.json --html audit.html --author "Office of Audits" --open
       fedparity report result.json --markdown - --force
-      fedparity report result.json --model-card card.md --pdf audit.pdf
+      fedparity report result.json --pdf audit.pdf --xlsx audit.xlsx --tables tables
     """
-    if not options.targets:
-        raise click.UsageError("name an output: --html, --pdf, --markdown or --model-card FILE.")
     options.check(force=force, others=[result])
-    options.write(AuditResult.read(result), force=force)
+    read = AuditResult.read(result)
+    if not options.targets and options.tables is None:
+        click.echo(audit_text(read, details=details))
+        return
+    options.write(read, force=force)

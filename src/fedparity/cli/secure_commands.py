@@ -235,6 +235,8 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
     else:  # then there is no DATA, and all arguments after the plan are messages
         source, messages = options.table.source(None), (data, *messages)
     reading = options.table.reading()
+    if "axes" in reading or "outcome" in reading:
+        raise click.UsageError("--axis and --outcome go with plans without [privacy].")
     step = _SiloStep("mask", plan, options, options.release, dry_run=options.dry_run)
     mode = SecureMode(step.plan)
     mode.check_unweighted(weighted=reading["weight"] is not None)
@@ -243,7 +245,7 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
     @contextmanager
     def read() -> Iterator[tuple[Records, ComputeOptions]]:
         with progress_bar("rows") as progress:
-            records = open_records(source, groups=step.plan.groups, **reading)
+            records = open_records(source, groups=step.plan.groups, **reading)  # type: ignore[misc]
             yield records, ComputeOptions(threads=options.threads, progress=progress)
 
     def count() -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.documents.result import AuditResult
 from fedparity.engines.allocations import Regime, allocate
-from fedparity.engines.in_process import Settings, audit_pooled
+from fedparity.engines.in_process import LabelColumns, Settings, audit_pooled
 from fedparity.engines.in_process import audit as measure
 from fedparity.engines.pooled_table import PooledTable, read_pooled
 from fedparity.federated.mixtures import Estimator
@@ -137,11 +137,8 @@ def simulate(context: click.Context, data: str | None, options: SimulationOption
 
 
 def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> AuditResult:
-    reading, settings, result = (
-        options.table.reading(),
-        options.measurement.stated(),
-        options.result,
-    )
+    reading: dict[str, Any] = {**options.table.reading()}
+    settings, result = options.measurement.stated(), options.result
     if plan is None:  # the silos count at these scores, so that rates are exact
         settings["thresholds"] = tuple(sorted(set(result.thresholds)))
     chosen: dict[str, Any] = {
@@ -153,9 +150,16 @@ def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> 
         chosen["progress"] = progress
         if options.silo is not None:
             return measure(source, silo=options.silo, plan=plan, **reading, **settings, **chosen)
-        groups = None if plan is None else plan.groups
-        table = _dealt(read_pooled(source, silo=None, groups=groups, **reading), options)
-        return audit_pooled(table, plan or Settings(**settings), AuditOptions(**chosen))
+        named = {"axes": reading.pop("axes", None), "outcome": reading.pop("outcome", None)}
+        columns = LabelColumns.of(plan, group=reading.pop("group"), **named)
+        groups = None if plan is None else plan.record_labels
+        pooled = read_pooled(source, silo=None, group=columns.columns, groups=groups, **reading)
+        return audit_pooled(
+            _dealt(pooled, options),
+            plan or Settings(**settings),
+            AuditOptions(**chosen),
+            columns=columns,
+        )
 
 
 def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:

@@ -5,7 +5,7 @@ Its text shows the operator of the silo, in 80 columns, all that leaves and what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -26,7 +26,7 @@ from fedparity.cli.row_text import reading_words, row_lines
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.message_cells import HistogramCell, SketchedCell, table_keys
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
@@ -200,8 +200,9 @@ def dry_run_text(
     lines = [
         *wrapped(f"{sketch.silo}: what would leave under “{plan.title}”", width),
         "",
-        *_table(sketch, width),
-        *_numbers_text(sketch, plan, width),
+        *_table(sketch.cells, width),
+        *_numbers_text(sketch.cells, plan, width),
+        *_further_tables(sketch, plan, width),
         "",
         *wrapped(_size_words(sketch), width),
         f"digest  {sketch.digest}",
@@ -262,12 +263,28 @@ def _release_summary(sketch: SiloSketch, output: str, permit: Permit) -> dict[st
     }
 
 
-def _table(sketch: SiloSketch, width: int) -> list[str]:
-    labels = [group_words(cell.group) for cell in sketch.cells]
+def _further_tables(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+    """The tables by axis and by outcome, with all numbers of those that have any."""
+    lines: list[str] = []
+    for (table, outcome), sent in zip(table_keys(plan), sketch.tables, strict=True):
+        who = "everybody" if outcome is None else f"outcome {outcome}"
+        what = f"by {', '.join(table.by)}, who is in no cell above" if table.by else "by group"
+        heading = f"{what[0].upper()}{what[1:]}: {who}"
+        if all(cell.count == 0 for cell in sent.cells):
+            lines += ["", cut(f"{heading}: nobody", width)]
+            continue
+        own = plan.table_plan(table, by_outcome=outcome is not None)
+        lines += ["", cut(heading, width), *_table(sent.cells, width)]
+        lines += _numbers_text(sent.cells, own, width)
+    return lines
+
+
+def _table(cells: Sequence[SketchedCell | HistogramCell], width: int) -> list[str]:
+    labels = [group_words(cell.group) for cell in cells]
     names = min(max(5, *map(width_of, labels)), _LONGEST_LABEL)
     heading = left("group", names) + "".join(right(name, wide) for name, wide in _COLUMNS)
     lines = [cut(f"{heading}  status", width)]
-    for label, cell in zip(labels, sketch.cells, strict=True):
+    for label, cell in zip(labels, cells, strict=True):
         columns = "".join(
             right(text, wide) for text, (_, wide) in zip(_numbers(cell), _COLUMNS, strict=True)
         )
@@ -343,7 +360,8 @@ def numbers_words(sketch: SiloSketch) -> str:
     >>> numbers_words(SiloSketch(plan=plan, silo="a", kind="mean", cells=cells, software="x 1"))
     '5 numbers: 1 count, 2 values, 1 mean square and 1 threshold count'
     """
-    cells = [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]
+    tables = [sketch.cells, *(table.cells for table in sketch.tables)]
+    cells = [cell for each in tables for cell in each if isinstance(cell, SketchedCell)]
     kinds = {
         "count": sum(cell.count is not None for cell in cells),
         "effective number": sum(cell.effective is not None for cell in cells),
@@ -358,10 +376,12 @@ def numbers_words(sketch: SiloSketch) -> str:
     return f"{counted(sum(kinds.values()), 'number')}: {listed}"
 
 
-def _numbers_text(sketch: SiloSketch, plan: Plan, width: int) -> list[str]:
+def _numbers_text(
+    cells: Sequence[SketchedCell | HistogramCell], plan: Plan, width: int
+) -> list[str]:
     """The numbers themselves, of every group that sends some."""
     lines: list[str] = []
-    for cell in sketch.cells:
+    for cell in cells:
         if isinstance(cell, SketchedCell) and cell.values is not None:
             lines += ["", *wrapped(f"{group_words(cell.group)}: {_records(cell)}", width)]
             for sentence in _sentences(cell, plan):

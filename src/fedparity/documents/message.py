@@ -24,7 +24,12 @@ from fedparity.documents.json_text import (
     digest_of,
     is_digest,
 )
-from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.message_cells import (
+    HistogramCell,
+    SketchedCell,
+    SketchedTable,
+    whole_cell,
+)
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, SignatureError
 from fedparity.errors.document_errors import RESEND, shown
@@ -46,7 +51,7 @@ _FIELDS = frozenset(
         *("guarantee", "software"),
     )
 )
-_OPTIONAL = frozenset(("replaces", "signature"))
+_OPTIONAL = frozenset(("replaces", "signature", "tables"))
 _HISTOGRAM_FIELDS = frozenset(("group", "count", "values", "levels", "rank_error", "withheld"))
 _CELL_FIELDS = _HISTOGRAM_FIELDS | {"effective", "counts", "mean_square", "above"}
 
@@ -67,7 +72,8 @@ def decode_message(data: bytes) -> dict[str, Any]:
     _check_fields("the message", message.keys() - _OPTIONAL, _FIELDS)
     for name in _OPTIONAL:
         if message.get(name, "") is None:
-            raise MessageError.field(name, "a text, or left out", None)
+            kind = "a list of tables" if name == "tables" else "a text"
+            raise MessageError.field(name, f"{kind}, or left out", None)
     cells = message["cells"]
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise MessageError.field("cells", "a list of objects", cells)
@@ -92,6 +98,7 @@ MessageKind: TypeAlias = Kind | Literal["histogram"]
 """What the values of a message are; ``histogram``: noisy counts, where the plan asks for noise."""
 
 _MOST_CELLS = 1000
+_MOST_TABLES = 18
 _MOST_TERMS = 32
 _MOST_RECORDS = 10**12
 
@@ -119,6 +126,8 @@ class SiloSketch(Document):
         The rules that were applied: ``mode`` and the parameters of each rule.
     software : str
         The name and version of what wrote it.
+    tables : sequence of SketchedTable
+        Of a plan with axes or an outcome: what it asks for beside the cells of its groups.
     replaces : str, optional
         The digest of an earlier message under the same plan that the silo has voided.
     signature : str, optional
@@ -151,6 +160,7 @@ class SiloSketch(Document):
     rows_filtered: int = 0
     guarantee: Mapping[str, Any] = field(default_factory=lambda: FrozenMapping({"mode": "none"}))
     software: str
+    tables: Sequence[SketchedTable] = ()
     replaces: str | None = None
     signature: str | None = None
 
@@ -158,6 +168,7 @@ class SiloSketch(Document):
         _check_texts(self)
         object.__setattr__(self, "cells", _checked_cells(self.cells, self.kind))
         object.__setattr__(self, "guarantee", _checked_guarantee(self.guarantee))
+        object.__setattr__(self, "tables", _checked_tables(self.tables, self.kind))
         for name in ("rows_dropped", "rows_filtered"):
             rows = as_whole(getattr(self, name), 0, _MOST_RECORDS)
             if rows is None:
@@ -194,7 +205,11 @@ class SiloSketch(Document):
         parts = decode_message(data)
         read = HistogramCell.read if parts["kind"] == "histogram" else SketchedCell.read
         cells = [read(cell) for cell in parts.pop("cells")]
-        return cls(cells=cells, **parts)
+        tables = parts.pop("tables", ())
+        if not isinstance(tables, list | tuple) or len(tables) > _MOST_TABLES:
+            raise MessageError.field("tables", f"a list of at most {_MOST_TABLES} tables", tables)
+        further = [SketchedTable.read(table, _CELL_FIELDS) for table in tables]
+        return cls(cells=cells, tables=further, **parts)
 
     def to_bytes(self) -> bytes:
         """Return the canonical bytes of the message (RFC 8785).
@@ -222,6 +237,8 @@ class SiloSketch(Document):
             "guarantee": dict(self.guarantee),
             "software": self.software,
         }
+        if self.tables:
+            unsigned["tables"] = [table.to_dict() for table in self.tables]
         if self.replaces is not None:
             unsigned["replaces"] = self.replaces
         return unsigned if self.signature is None else {**unsigned, "signature": self.signature}
@@ -245,10 +262,15 @@ class SiloSketch(Document):
         The plan says how far its rules may have moved a number. None of a noisy histogram:
         :func:`fedparity.audit` makes laws of those.
         """
+        outcomes = [table.cells for table in self.tables if not table.by and table.outcome]
+        asked = plan.outcome is not None
+        by_outcome = plan.table_plan(plan.tables[0], by_outcome=True) if asked else plan
         released: dict[tuple[str, Group], Cell] = {}
-        for cell in self.cells:
-            found = cell.to_cell(plan) if isinstance(cell, SketchedCell) else None
-            released |= {} if found is None else {(self.silo, cell.group): found}
+        for place, cell in enumerate(self.cells):
+            if isinstance(cell, SketchedCell):
+                parts = [cells[place] for cells in outcomes]
+                found = whole_cell(plan, cell, parts, parts_plan=by_outcome)
+                released |= {} if found is None else {(self.silo, cell.group): found}
         return released
 
     def __eq__(self, other: object) -> bool:
@@ -296,6 +318,17 @@ def _checked_cells(cells: object, kind: str) -> tuple[SketchedCell | HistogramCe
         seen.add(label)
         if isinstance(cell, SketchedCell) and cell.values is not None:
             _check_fields_of(cell, kind)
+    return kept
+
+
+def _checked_tables(tables: object, kind: str) -> tuple[SketchedTable, ...]:
+    kept = tuple(tables) if isinstance(tables, Sequence) else (None,)
+    if len(kept) > _MOST_TABLES or not all(isinstance(table, SketchedTable) for table in kept):
+        raise MessageError.field("tables", f"a list of at most {_MOST_TABLES} tables", tables)
+    for table in kept:
+        for cell in table.cells:
+            if cell.values is not None:
+                _check_fields_of(cell, kind)
     return kept
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
@@ -10,10 +10,11 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.documents.fields import as_group, as_number, as_whole, json_label
+from fedparity.documents.fields import as_group, as_number, as_whole, is_name, json_label
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import MOST_THRESHOLDS
+from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
 from fedparity.errors import MessageError
 from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.arrays import FloatArray
@@ -25,7 +26,11 @@ from fedparity.sketches.cell import Cell
 __all__ = [
     "HistogramCell",
     "SketchedCell",
+    "SketchedTable",
+    "TableKey",
     "Withheld",
+    "table_keys",
+    "whole_cell",
 ]
 
 Withheld: TypeAlias = Literal["small", "complementary"]
@@ -179,10 +184,11 @@ class SketchedCell:
         """Return a withheld cell: nothing but the reason."""
         return cls(group=group, count=None, values=None, withheld=reason)
 
-    def to_cell(self, plan: Plan) -> Cell | None:
+    def to_cell(self, plan: Plan, *, joint_runs: bool = False) -> Cell | None:
         """Return the cell that estimates read under the plan, or None if there are no values.
 
-        It says how far rounding may have moved a number, and how far from where they are put the
+        ``joint_runs`` says that runs of counts were merged together with those of other cells, so
+        that they tell nothing of where inside a run its records are. It says how far rounding may have moved a number, and how far from where they are put the
         records of merged counts may be, see :func:`~fedparity.privacy.count_merging.read_counts`.
         """
         if self.values is None or self.count is None:
@@ -199,7 +205,7 @@ class SketchedCell:
                 plan.score_points,
                 minimum=run_minimum(plan.disclosure),
                 thresholds=plan.thresholds,
-                weighted=self.effective is not None,
+                weighted=joint_runs or self.effective is not None,
             )
             return Cell(
                 count=self.count,
@@ -494,3 +500,94 @@ def _checked_histogram(values: object, group: Group) -> npt.NDArray[np.int64]:
     array = np.array(numbers, dtype=np.int64)
     array.flags.writeable = False
     return array
+
+
+TableKey = tuple[PlanTable, OutcomeName | None]
+"""A table of the plan, and the outcome whose records it counts; None for all records."""
+_TABLE_FIELDS = frozenset(("by", "outcome", "cells"))
+
+
+def table_keys(plan: Plan) -> Iterator[TableKey]:
+    """Yield the tables that a message has beside its cells, in their order.
+
+    Of an axis a message holds the *remainders*: what the cells of the intersections do not count, see
+    :mod:`fedparity.privacy.table_suppression`.
+    """
+    if not plan.releases_tables:
+        return
+    outcomes: tuple[OutcomeName | None, ...] = (
+        (None,) if plan.outcome is None else (None, *OUTCOMES)
+    )
+    for place, table in enumerate(plan.tables):
+        for outcome in outcomes:
+            if place or outcome is not None:  # the first is the list of cells itself
+                yield table, outcome
+
+
+def whole_cell(
+    plan: Plan, cell: SketchedCell, parts: Sequence[SketchedCell], *, parts_plan: Plan
+) -> Cell | None:
+    """Return the cell that estimates read, from what was sent of it and of its outcomes.
+
+    Where records are counted at points, the whole cell of a plan with an outcome is cut only where both
+    outcomes are, so that it tells no more than they do. Then they say more, unless some records have
+    no outcome. ``parts_plan`` has the thresholds of the outcomes.
+    """
+    if cell.counts is None or not parts or any(part.withheld is not None for part in parts):
+        return cell.to_cell(plan)
+    if sum(part.count or 0 for part in parts) < (cell.count or 0):
+        return cell.to_cell(plan, joint_runs=True)
+    found = [part.to_cell(parts_plan) for part in parts]
+    return Cell.joined([each for each in found if each is not None])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SketchedTable:
+    """The cells of one further table; valid once built.
+
+    Examples
+    --------
+    >>> SketchedTable(by=("sex",), outcome=None, cells=[SketchedCell.empty("F")]).to_dict()["by"]
+    ['sex']
+    """
+
+    by: Sequence[str]
+    """The axis; none for the groups of the plan."""
+    outcome: OutcomeName | None
+    cells: Sequence[SketchedCell]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, list | tuple) or not all(map(is_name, self.by)):
+            raise MessageError.field("by", "a list of names of axes", self.by)
+        if self.outcome not in (None, *OUTCOMES):
+            raise MessageError.field("outcome", '"positive", "negative" or null', self.outcome)
+        object.__setattr__(self, "by", tuple(self.by))
+        object.__setattr__(self, "cells", tuple(self.cells))
+
+    @classmethod
+    def read(cls, fields: Any, cell_fields: frozenset[str]) -> SketchedTable:  # noqa: ANN401
+        """Return the table of what JSON holds.
+
+        Raises
+        ------
+        MessageError
+            If it is not a valid table.
+        """
+        if not isinstance(fields, Mapping) or fields.keys() != _TABLE_FIELDS:
+            raise MessageError.field("tables", "objects with by, outcome and cells", fields)
+        cells = fields["cells"]
+        if not isinstance(cells, list) or not all(
+            isinstance(cell, dict) and cell.keys() == cell_fields and cell["levels"] is not None
+            for cell in cells
+        ):
+            raise MessageError.field("cells of a table", "a list of cells", cells)
+        read = [SketchedCell.read(cell) for cell in cells]
+        return cls(by=fields["by"], outcome=fields["outcome"], cells=read)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON holds it."""
+        return {
+            "by": list(self.by),
+            "outcome": self.outcome,
+            "cells": [cell.to_dict() for cell in self.cells],
+        }

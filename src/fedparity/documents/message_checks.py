@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from fedparity.documents.fields import typed_label
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import HistogramCell, SketchedCell
+from fedparity.documents.message_cells import HistogramCell, SketchedCell, table_keys
 from fedparity.documents.plan import Plan
+from fedparity.documents.plan_tables import OUTCOMES
 from fedparity.documents.signing import check_signature
 from fedparity.errors import MessageError
 from fedparity.errors.base import listed
 from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.arrays import FloatArray
+from fedparity.laws.labels import Group
 from fedparity.privacy.count_merging import run_minimum
 from fedparity.privacy.disclosure import TAIL, allowed_levels, smallest_cell
 from fedparity.privacy.rounding import (
@@ -107,6 +109,7 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
             fix=RESEND,
         )
     _check_withheld(plan, sketch)
+    _check_tables(plan, sketch)
     for cell in sketch.cells:
         if isinstance(cell, HistogramCell):
             _check_histogram(plan, sketch.silo, cell)
@@ -157,7 +160,7 @@ def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
     if plan.privacy is not None or _is_weighted(sketch):
         return
     if sketch.silo not in plan.totals:
-        if "complementary" in reasons:
+        if "complementary" in reasons and not plan.axes:
             raise MessageError(
                 f"silo {sketch.silo!r} withheld a cell to protect another from its public total, "
                 "but the plan has no total of it.",
@@ -352,3 +355,112 @@ def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
     smallest = plan.disclosure.minimum_cell
     if cell.count is not None and cell.count < smallest and smallest > 1:
         raise MessageError.below_minimum(silo, cell.group, smallest)
+
+
+Cells = Mapping[Group, SketchedCell]
+
+
+def _check_tables(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless the further tables of a message are those that the plan asks for.
+
+    Every cell must obey the rules on its own, the tables must count the same people, and no difference
+    of what is sent may tell of fewer people than a cell needs.
+    """
+    expected = list(table_keys(plan))
+    found = [(table.by, table.outcome) for table in sketch.tables]
+    if found != [(table.by, outcome) for table, outcome in expected]:
+        raise MessageError(
+            f"silo {sketch.silo!r} sent {len(found)} further tables, but the plan asks for "
+            f"{len(expected)}, in its order.",
+            fix=RESEND,
+        )
+    for (table, outcome), sent in zip(expected, sketch.tables, strict=True):
+        groups = [typed_label(cell.group) for cell in sent.cells]
+        if groups != [typed_label(group) for group in table.groups]:
+            raise _wrong(sketch, "has a table with other rows than the plan's")
+        own = plan.table_plan(table, by_outcome=outcome is not None)
+        for cell in sent.cells:
+            if cell.effective is not None:
+                raise _wrong(sketch, "has weights in a table by axis or outcome")
+            if cell.count != 0:
+                _check_cell(own, sketch.silo, cell)
+    if plan.axes:
+        _check_remainders(plan, sketch)
+    if plan.outcome is not None:
+        _check_outcomes(plan, sketch)
+
+
+def _tables(sketch: SiloSketch) -> dict[tuple[tuple[str, ...], str | None], Cells]:
+    """The cells of each table by group; those of the message itself first."""
+    listed: list[tuple[tuple[tuple[str, ...], str | None], Sequence[SketchedCell]]] = [
+        (((), None), [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]),
+        *(((tuple(table.by), table.outcome), table.cells) for table in sketch.tables),
+    ]
+    return {key: {cell.group: cell for cell in cells} for key, cells in listed}
+
+
+def _check_remainders(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless each intersection is sent, or counted in a remainder of each of its categories."""
+    tables = _tables(sketch)
+    cells = tables[(), None]
+    remainders = [tables[(name,), None] for name in plan.axes]
+    for group, cell in cells.items():
+        states = [remainder[label] for remainder, label in zip(remainders, group, strict=True)]
+        hidden = any(state.withheld is not None for state in states)
+        left = all(state.values is not None for state in states)
+        if cell.withheld is None and hidden:
+            raise _wrong(sketch, "has a cell of a category that is withheld as a whole")
+        if cell.withheld is not None and not hidden and not left:
+            raise _wrong(sketch, "withheld a cell that follows from the table of an axis")
+    totals = {sum(state.count or 0 for state in remainder.values()) for remainder in remainders}
+    if len(totals) > 1:
+        raise _wrong(sketch, "counts different people in the tables of its axes")
+
+
+def _check_outcomes(plan: Plan, sketch: SiloSketch) -> None:
+    """Raise unless both outcomes of a cell are sent or neither, and what they leave is enough."""
+    tables = _tables(sketch)
+    least = smallest_cell(plan.disclosure, kind=plan.sketch)
+    for table in plan.tables:
+        positive, negative = (tables[table.by, outcome] for outcome in OUTCOMES)
+        split = set()
+        for group, cell in tables[table.by, None].items():
+            counts = positive[group].count, negative[group].count
+            if (counts[0] is None) != (counts[1] is None):
+                raise _wrong(sketch, "has one outcome of a cell without the other")
+            if cell.values is not None:
+                split.add(counts[0] is not None)
+            if counts[0] is None or counts[1] is None:
+                continue
+            if all(counts):
+                _check_cuts(sketch, cell, (positive[group], negative[group]))
+            without = (cell.count or 0) - counts[0] - counts[1]
+            if cell.count is None or without < 0 or 0 < without < least:
+                raise _wrong(sketch, "has outcomes that leave too few records of a cell")
+        if table.by and len(split) > 1:
+            raise _wrong(sketch, "has some remainders by outcome, which tell of the others")
+
+
+def _check_cuts(
+    sketch: SiloSketch, cell: SketchedCell, parts: tuple[SketchedCell, SketchedCell]
+) -> None:
+    """Raise if one outcome follows, at some score, from the whole cell and the other outcome."""
+    if cell.counts is None:
+        stated = [[number is None for number in part.above] for part in parts]
+        if stated[0] != stated[1]:
+            raise _wrong(sketch, "counts the outcomes of a cell at different thresholds")
+        return
+    whole, *both = (_counted_after(each) for each in (cell, *parts))
+    if not whole <= both[0] & both[1]:
+        raise _wrong(sketch, "counts a cell at scores where one of its outcomes is not counted")
+
+
+def _counted_after(cell: SketchedCell) -> set[float]:
+    """The values after which a run with a count of its own starts."""
+    values = [] if cell.values is None else cell.values.tolist()
+    following = pairwise(zip(values, cell.counts or (), strict=True))
+    return {value for (value, _), (_, number) in following if number is not None}
+
+
+def _wrong(sketch: SiloSketch, what: str) -> MessageError:
+    return MessageError(f"the message of silo {sketch.silo!r} {what}.", fix=RESEND)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from fedparity.documents.document import Document
-from fedparity.documents.fields import FrozenMapping, json_label, typed_label
+from fedparity.documents.fields import FrozenMapping, Label, json_label, typed_label
 from fedparity.documents.files import Path
 from fedparity.documents.plan_fields import SCHEMA, Favorable, ReviewUnit
 from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
 from fedparity.documents.plan_rules import default_sketch, settle
+from fedparity.documents.plan_tables import Outcome, PlanTable, records_of
 from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.errors import PlanError
 from fedparity.laws.arrays import FloatArray
@@ -41,7 +42,8 @@ class Plan(Document):
     title : str
     groups : sequence of labels
         In reporting order: texts, whole numbers or booleans, or tuples of them for an
-        intersection. Distinct by their text, to which a table's labels are compared.
+        intersection. Distinct by their text, to which a table's labels are compared. With ``axes``
+        they are all intersections of them, and need not be given.
     score_range : (float, float)
         The lowest and the highest score that the score can have by definition.
     score_step : float, optional
@@ -78,6 +80,15 @@ class Plan(Document):
         Numbers of records that are public anyway. A withheld cell could be computed from such a
         total and the other cells, so a silo with a total withholds a second one; and the
         auditor can bound what was withheld.
+    axes : mapping of str to labels
+        Two or more attributes, such as sex and race, each with its labels: then there is a table by
+        each of them, besides the one by all of them together.
+    unknown : sequence of labels
+        Labels that say that an attribute is not known: counted, and compared with nobody.
+    set_aside : float
+        Share of the records below which a category is printed and not compared.
+    outcome : Outcome or mapping, optional
+        The labels of what happened, ``positive`` and ``negative``, and ``bins`` of calibration.
     signature : mapping, optional
         The auditor's public ``key`` and the ``value`` of the Ed25519 signature of all the rest, as
         :func:`~fedparity.documents.signing.sign_plan` makes it. No part of the digest.
@@ -101,7 +112,7 @@ class Plan(Document):
     schema: ClassVar[str] = SCHEMA
 
     title: str
-    groups: Sequence[Group]
+    groups: Sequence[Group] = None  # type: ignore[assignment]  # always stated once built
     score_range: tuple[float, float]
     score_step: float | None = None
     levels: int = DEFAULT_LEVELS
@@ -119,6 +130,10 @@ class Plan(Document):
     privacy: PrivacyTerms | None = None
     keys: Mapping[str, str] = FrozenMapping({})
     totals: Mapping[str, int] = FrozenMapping({})
+    axes: Mapping[str, tuple[Label, ...]] = FrozenMapping({})
+    unknown: Sequence[Label] = ()
+    set_aside: float = 0.0
+    outcome: Outcome | None = None
     signature: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -160,7 +175,10 @@ class Plan(Document):
         return cls(**{key: value for key, value in settled.items() if key != "schema"})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the complete plan as JSON holds it: every default stated, None where absent."""
+        """Return the complete plan as JSON holds it: every default stated, None where absent.
+
+        Axes, unknown labels, the share set aside and the outcome are there only if the plan has them.
+        """
         return {
             "schema": SCHEMA,
             "title": self.title,
@@ -182,8 +200,56 @@ class Plan(Document):
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "keys": dict(self.keys),
             "totals": dict(self.totals),
+            **self._tables_asked,
             "signature": None if self.signature is None else dict(self.signature),
         }
+
+    @property
+    def _tables_asked(self) -> dict[str, Any]:
+        """What it says of tables by axis and outcome; nothing in a plan of one table."""
+        axes = [{"name": name, "labels": list(labels)} for name, labels in self.axes.items()]
+        outcome = None if self.outcome is None else self.outcome.to_dict()
+        asked = {
+            "axes": axes,
+            "unknown": list(self.unknown),
+            "set_aside": self.set_aside,
+            "outcome": outcome,
+        }
+        return {name: value for name, value in asked.items() if value}
+
+    @property
+    def tables(self) -> tuple[PlanTable, ...]:
+        """The tables that a result shows beside the disparity of the groups; none in a plain plan."""
+        if not self._tables_asked:
+            return ()
+        margins = (PlanTable((name,), tuple(labels)) for name, labels in self.axes.items())
+        return PlanTable((), tuple(self.groups)), *margins
+
+    @property
+    def releases_tables(self) -> bool:
+        """Whether silos send more than one table: by axis, or by outcome."""
+        return bool(self.axes) or self.outcome is not None
+
+    def table_plan(self, table: PlanTable, *, by_outcome: bool = False) -> Plan:
+        """Return the plan of one table, as if nothing else were asked; by outcome, with its bins."""
+        bins = () if self.outcome is None or not by_outcome else self.outcome.bins
+        return replace(
+            self,
+            groups=table.groups,
+            thresholds=tuple(sorted({*self.thresholds, *bins})),
+            keys=FrozenMapping({}),
+            totals=FrozenMapping({}) if table.by else self.totals,
+            axes=FrozenMapping({}),
+            unknown=(),
+            set_aside=0.0,
+            outcome=None,
+            signature=None,
+        )
+
+    @cached_property
+    def record_labels(self) -> tuple[Group, ...]:
+        """The labels that a silo tells its records apart by: the groups, or the groups by outcome."""
+        return records_of(self.groups, self.outcome)
 
     def to_toml(self) -> str:
         """Return the plan as a TOML text with a comment for each key."""

@@ -15,6 +15,7 @@ from fedparity.documents.fields import (
     group_text,
     is_name,
 )
+from fedparity.documents.plan_tables import axes, outcome, set_aside, unknown
 from fedparity.errors import PlanError
 from fedparity.errors.document_errors import shown
 from fedparity.laws.labels import Group
@@ -255,5 +256,9 @@ SCALARS: Mapping[str, Callable[[object], Any]] = {
     "review_unit": one_of("review_unit", *get_args(ReviewUnit)),
     "trim": trim,
     "silos": roster,
+    "axes": axes,
+    "unknown": unknown,
+    "set_aside": set_aside,
+    "outcome": outcome,
 }
 """The check of each key that is not a table, in the order in which a plan is written."""

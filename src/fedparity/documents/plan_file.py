@@ -38,6 +38,12 @@ _COMMENTS = {
     "review_unit": '"points", "share", "sd": W_2 of the worst pair; "squared": G_p',
     "trim": "share of levels left out at each end",
     "silos": "the roster: then missing ones are reported, and others refused",
+    "axes": "a table by each, and one by all of them together",
+    "unknown": "labels of what is not known: counted, not compared",
+    "set_aside": "share of records below which a category is not compared",
+    "positive": "label of the outcome that the score predicts",
+    "negative": "label of the other outcome",
+    "outcome.bins": "scores at which bins of calibration meet",
     "minimum_cell": "a cell with fewer records is withheld",
     "records_per_level": "k is cut to records / this; 0 turns it off",
     "rounding": "share of the score range; 0 turns it off",
@@ -59,6 +65,7 @@ _OMITTED = {
     "silos": '# silos = ["aurora", "bayside"]',
 }
 _TABLES = {
+    "outcome": "what happened to a record",
     "disclosure": "what a silo holds back",
     "privacy": "how single records are protected",
     "keys": "Ed25519 public keys by silo: then every message must be signed",
@@ -77,31 +84,41 @@ def plan_toml(document: Mapping[str, Any]) -> str:
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for key, value in document.items():
-        if key in _TABLES:
+        if key in _TABLES or (key == "groups" and "axes" in document):
             continue
         if key == "period" and value is not None:
             yield _commented(f"period = [{', '.join(value)}]", key)  # TOML's own dates
+        elif key == "axes":
+            axes = (f"{_name(axis['name'])} = {_value(axis['labels'])}" for axis in value)
+            yield _commented("axes = { " + ", ".join(axes) + " }", key)
         elif value is None or value == []:
             yield _commented(_OMITTED[key], key)
         else:
             yield from _entry(key, value)
     for key, meaning in _TABLES.items():
-        if document[key]:
+        if document.get(key):
             yield ""
             yield f"[{key}]".ljust(31) + f"# {meaning}"
             for name, value in document[key].items():
-                yield from _entry(name, value)
+                if value != []:
+                    yield from _entry(name, value, table=key)
 
 
-def _entry(key: str, value: object) -> Iterator[str]:
-    name = key if _BARE.issuperset(key) else _quoted(key)
+def _entry(key: str, value: object, *, table: str = "") -> Iterator[str]:
+    commented = f"{table}.{key}" if f"{table}.{key}" in _COMMENTS else key
+    name = _name(key)
     line = f"{name} = {_value(value)}"
     if isinstance(value, list) and len(line) > _WIDTH:
-        yield f"{name} = [" + (f"  # {_COMMENTS[key]}" if key in _COMMENTS else "")
+        comment = f"  # {_COMMENTS[commented]}" if commented in _COMMENTS else ""
+        yield f"{name} = [{comment}"
         yield from (f"  {_value(item)}," for item in value)
         yield "]"
     else:
-        yield _commented(line, key)
+        yield _commented(line, commented)
+
+
+def _name(key: str) -> str:
+    return key if _BARE.issuperset(key) else _quoted(key)
 
 
 def _commented(line: str, key: str) -> str:

@@ -19,7 +19,15 @@ from fedparity.documents.fields import (
     is_name,
     is_weak,
 )
-from fedparity.documents.plan_fields import EXAMPLES, MOST_POINTS, MOST_VALUES, SCALARS, Problem
+from fedparity.documents.plan_fields import (
+    EXAMPLES,
+    MOST_GROUPS,
+    MOST_POINTS,
+    MOST_VALUES,
+    SCALARS,
+    Problem,
+)
+from fedparity.documents.plan_tables import intersections
 from fedparity.documents.privacy_terms import PRIVACY_KEYS, PrivacyTerms, settle_terms
 from fedparity.errors import InputError, PlanError
 from fedparity.errors.base import listed
@@ -107,7 +115,8 @@ def _mistakes(settled: Mapping[str, Any], points: int | None) -> Iterator[Proble
                 fix='add score_step = 1.0, say, or set sketch to "mean".',
             ),
         )
-    groups = len(settled.get("groups", ()))
+    groups = len(settled.get("groups", ())) * (1 if settled.get("outcome") is None else 3)
+    groups += sum(map(len, settled.get("axes", {}).values()))
     numbers: int = (points or 0) if sketch == "counts" else settled.get("levels", DEFAULT_LEVELS)
     if groups * numbers > MOST_VALUES:
         key = "score_step" if sketch == "counts" else "levels"
@@ -154,6 +163,8 @@ def _on_grid(bounds: tuple[float, float], step: float, rounding: float) -> bool:
 MOST_PROBLEMS = 100
 """More mistakes are not looked for: nobody reads them, and a file may hold millions."""
 _MOST_RECORDS = 10**12
+_MAY_BE_EMPTY = ("axes", "unknown")
+"""Keys that a plan in Python holds empty where a file leaves them out."""
 _DISCLOSURE_KEYS = ("minimum_cell", "records_per_level", "rounding")
 
 
@@ -163,11 +174,15 @@ def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     A key that is wrong is left out of the first, so that the others can be checked together.
     None stands for a key that is absent.
     """
-    document = {key: value for key, value in document.items() if value is not None}
+    document = {
+        key: value
+        for key, value in document.items()
+        if value is not None and (key not in _MAY_BE_EMPTY or value)
+    }
     problems = [
         Problem((key,), PlanError.missing_key(key, example))
         for key, example in EXAMPLES.items()
-        if key not in document
+        if key not in document and not (key == "groups" and "axes" in document)
     ]
     settled: dict[str, Any] = {}
     for key, value in _entries(document, problems):
@@ -177,8 +192,10 @@ def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
             _settle_table(key, value, settled, problems)
         else:
             problems.append(Problem((key,), _unknown(key, (*SCALARS, *_TABLES))))
+    problems += _axes_at_odds(settled)
     problems += _scores_at_odds(settled)
     problems += _at_odds(settled)
+    problems += _tables_at_odds(settled)
     problems += _privacy_at_odds(settled)
     return settled, problems
 
@@ -348,6 +365,67 @@ def _scores_at_odds(settled: dict[str, Any]) -> list[Problem]:
     """State the defaults that follow from the scores, or return what is wrong with them."""
     stated, problems = settle_scores(settled)
     settled.update(stated)
+    return problems
+
+
+def _axes_at_odds(settled: dict[str, Any]) -> list[Problem]:
+    """State the groups of a plan with axes, or return what is wrong with them."""
+    if "axes" not in settled:
+        return []
+    groups = intersections(settled["axes"])
+    if len(groups) > MOST_GROUPS:
+        error = PlanError(
+            f"the axes have {len(groups):,} intersections, more than {MOST_GROUPS:,}.",
+            fix="use fewer axes, or join labels.",
+        )
+        return [Problem(("axes",), error)]
+    if settled.setdefault("groups", groups) != groups:
+        error = PlanError(
+            "groups of a plan with axes are the intersections of its axes, and not others.",
+            fix="remove groups: they follow from axes.",
+        )
+        return [Problem(("groups",), error)]
+    return []
+
+
+def _tables_at_odds(settled: Mapping[str, Any]) -> list[Problem]:
+    """The mistakes of plans with axes or an outcome."""
+    problems: list[Problem] = []
+    asked = [key for key in ("axes", "outcome") if key in settled]
+    if asked and "privacy" in settled:
+        error = PlanError(
+            f"{asked[0]} cannot be combined with [privacy] yet: tables by axis and outcome are "
+            "released under the disclosure rules only.",
+            fix=f"remove [privacy], or remove {' and '.join(asked)}.",
+        )
+        problems.append(Problem(("privacy",), error))
+    if "axes" in asked and settled.get("totals"):
+        error = PlanError(
+            "axes cannot be combined with [totals]: people of small categories are in no table, and a "
+            "public total would give away how many they are.",
+            fix="remove [totals], or remove axes.",
+        )
+        problems.append(Problem(("totals",), error))
+    labels = {label for axis in settled.get("axes", {}).values() for label in axis}
+    labels |= set() if "axes" in settled else set(settled.get("groups", ()))
+    for label in settled.get("unknown", ()):
+        if label not in labels:
+            error = PlanError(
+                f"unknown names {shown(label)}, which is not a label of the plan.",
+                fix="add it to the labels of an axis, or to groups.",
+            )
+            problems.append(Problem(("unknown",), error))
+    outcome, bounds = settled.get("outcome"), settled.get("score_range")
+    if outcome is not None and bounds is not None:
+        for edge in outcome.bins:
+            if not bounds[0] < edge <= bounds[1]:
+                error = PlanError(
+                    f"the bin edge {edge} must be above the lowest score, {bounds[0]}, and at most "
+                    f"the highest, {bounds[1]}.",
+                    fix="remove it, or correct score_range.",
+                )
+                problems.append(Problem(("outcome", "bins"), error))
+                break
     return problems
 
 

@@ -34,6 +34,7 @@ from fedparity.documents.result_parts import (
 )
 from fedparity.documents.result_reading import check_result, read_part, relabeled
 from fedparity.documents.signing import check_result_signature, keyed_signature
+from fedparity.documents.table_parts import TableResult
 from fedparity.errors import OptionError, ResultError
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
@@ -92,6 +93,8 @@ class AuditResult(Document, Part, Tabular):
     seed: int
     curves: Curves
     """The laws of the groups and their center: what plots draw."""
+    tables: Parts[TableResult]
+    """By the groups and by each axis, where the plan has axes, unknown labels or an outcome."""
     federation: Federation | None = field(default=None, compare=False)
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """At most so many further records of each group: withheld cells, silos that sent nothing."""
@@ -213,19 +216,43 @@ class AuditResult(Document, Part, Tabular):
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        at = {each.score: each for each in self.thresholds}
-        above = {each.level: each for each in self.tails}
-        for score in thresholds:
-            found, everyone = (self.at_threshold(score, of=of) for of in get_args(Whom))
-            at[found.score] = ThresholdResult(**vars(found), all=everyone.answer)
-        for level in tails:
-            share, of_all = (self.at_quantile(level, of=of) for of in get_args(Whom))
-            above[share.level] = TailResult(**vars(share), all=of_all.answer)
+        scores, levels = tuple(thresholds), tuple(tails)
+        rated = self._rated(self.sketches(), self.unseen, scores, levels)
+        tables = Parts(
+            table
+            if table.federation is None
+            else table.with_rates(*self._rated(table.federation, table.unseen, scores, levels))
+            for table in self.tables
+        )
+        at = {each.score: each for each in (*self.thresholds, *rated[0])}
+        above = {each.level: each for each in (*self.tails, *rated[1])}
         return replace(
             self,
             thresholds=Parts(at[score] for score in sorted(at)),
             tails=Parts(above[level] for level in sorted(above)),
+            tables=tables,
             signature=None,  # of another document
+        )
+
+    def _rated(
+        self,
+        federation: Federation,
+        unseen: Mapping[Group, float] | None,
+        thresholds: Iterable[float],
+        tails: Iterable[float],
+    ) -> tuple[tuple[ThresholdResult, ...], tuple[TailResult, ...]]:
+        """The rates of a federation at thresholds, and above quantiles of its records."""
+        from fedparity.thresholds.rate_results import tail_results, threshold_results  # noqa: PLC0415
+
+        known: dict[str, Any] = {
+            "confidence": self.confidence,
+            "score_range": self.plan.score_range,
+            "unseen": unseen,
+        }
+        favorable = self.plan.favorable
+        return (
+            threshold_results(federation, thresholds, favorable=favorable, **known),
+            tail_results(federation, tails, **known),
         )
 
     def ks_distance(self, first: Group, second: Group, *, of: Whom = "answered") -> Bracket:
@@ -270,21 +297,35 @@ class AuditResult(Document, Part, Tabular):
         worst, found = self.magnitudes.worst_pair, self.disparity.verdict
         lower, upper = worst.interval
         silos = f"{len(self.silos_received)} silo{'' if len(self.silos_received) == 1 else 's'}"
+        codes = ", ".join(dict.fromkeys(warning.code for warning in self.warnings))
+        warned = f", warnings: {codes}" if codes else ""
         return (
             f"AuditResult({worst.corrected:.4g} points ({lower:.4g} to {upper:.4g}) between "
             f"{worst.groups[0]!r} and {worst.groups[1]!r}, answered={found.answered!r}, "
-            f"all={found.all!r}, {silos})"
+            f"all={found.all!r}, {silos}{warned})"
         )
 
-    def save_report(self, path: Path, *, force: bool = False) -> str:
+    def save_report(
+        self,
+        path: Path,
+        *,
+        force: bool = False,
+        author: str | None = None,
+        date: str | None = None,
+    ) -> str:
         """Write a report for people and return its path.
 
         Parameters
         ----------
         path : str or path
-            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown) or ``.pdf`` (one sheet).
+            Ends in ``.html`` (one page, all figures), ``.md`` (Markdown), ``.pdf`` or ``.xlsx`` (all
+            tables).
         force : bool
             Replace a file of this name.
+        author : str, optional
+            Of the report; the result does not know it.
+        date : str, optional
+            The day of the report, such as ``2026-11-18``; today if absent.
 
         Raises
         ------
@@ -296,7 +337,7 @@ class AuditResult(Document, Part, Tabular):
         """
         from fedparity.report.formats import save_report  # noqa: PLC0415
 
-        return save_report(self, path, force=force)
+        return save_report(self, path, force=force, author=author, date=date)
 
     def _repr_html_(self) -> str:
         from fedparity.report.notebook import notebook_html  # noqa: PLC0415

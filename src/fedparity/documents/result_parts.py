@@ -99,7 +99,11 @@ class PlanSummary(Part):
     """Scores at which the silos were asked to count."""
     favorable: Favorable
     """On which side of a threshold it is good to be."""
+    period: tuple[str, str] | None
+    """First and last day of the records, if the plan names them."""
     trim: float
+    simulated: bool
+    """Whether settings of a simulation stand for a plan: then there is no plan file and no message."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, check_magnitude
-from fedparity.laws.labels import Group
+from fedparity.laws.labels import Group, canonical_order
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, StepName, mode_of
@@ -33,6 +33,7 @@ from fedparity.modes.secure.rounds import LocalSilos
 from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.rounding import decimal
+from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, default_kind
 
 __all__ = [
@@ -85,8 +86,10 @@ class Settings:
                 fix="leave them out, or change the plan.",
             )
 
-    def plan_for(self, table: PooledTable) -> Plan:
+    def plan_for(self, table: PooledTable, columns: LabelColumns | None = None) -> Plan:
         """Return a plan for a table, without disclosure rules.
+
+        ``columns`` say which parts of its labels are axes, and the outcome.
 
         Raises
         ------
@@ -101,6 +104,8 @@ class Settings:
         settings: dict[str, Any] = {"score_range": score_range}
         if self.score_step is None and self.sketch in (None, "counts"):
             settings["score_step"] = _step_of(table.scores, score_range, self.levels)
+        if columns is not None and columns.several:
+            return self._plan(None, {**settings, **columns.found(table.groups)})
         return self._plan(table.groups, settings)
 
     def plan_for_cells(self, federation: Federation) -> Plan:
@@ -127,9 +132,85 @@ class Settings:
             settings |= {"score_step": step, "levels": max(self.levels, federation.max_levels)}
         return self._plan(federation.groups, settings)
 
-    def _plan(self, groups: tuple[Group, ...], found: dict[str, Any]) -> Plan:
-        stated = asdict(self) | found
-        return Plan(title="simulation", groups=groups, disclosure=Disclosure.off(), **stated)
+    def _plan(self, groups: tuple[Group, ...] | None, found: dict[str, Any]) -> Plan:
+        stated = asdict(self) | {"groups": groups} | found
+        return Plan(title="simulation", disclosure=Disclosure.off(), **stated)
+
+
+class LabelColumns(NamedTuple):
+    """The columns of labels that are read, and which of them are axes and the outcome."""
+
+    columns: str | Sequence[str] | None
+    axes: tuple[str, ...] = ()
+    has_outcome: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan | None,
+        *,
+        group: str | Sequence[str] | None,
+        axes: Mapping[str, str] | None,
+        outcome: str | None,
+    ) -> LabelColumns:
+        """Return the columns of a plan, or of what is named where there is none.
+
+        Raises
+        ------
+        OptionError
+            If columns are named that the plan does not ask for, or groups beside axes.
+        """
+        if plan is not None:
+            return cls(label_columns(plan, group=group, axes=axes, outcome=outcome))
+        if axes and group is not None:
+            raise OptionError(
+                "axes were named, and beside them groups.",
+                fix="name each column as an axis; the groups are their intersections.",
+            )
+        if axes and len(axes) < 2:
+            raise OptionError(
+                "a single axis was named.", fix="name its column as group, or name a second axis."
+            )
+        if not axes and outcome is None:
+            return cls(group)
+        groups = [*axes.values()] if axes else ["group"] if group is None else group
+        groups = [groups] if isinstance(groups, str) else [*groups]
+        columns = groups if outcome is None else [*groups, outcome]
+        return cls(columns, tuple(axes or ()), outcome is not None)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are axes or an outcome, of which a plan is to be made."""
+        return bool(self.axes) or self.has_outcome
+
+    def found(self, labels: Sequence[Group]) -> dict[str, Any]:
+        """Return the groups or axes, and the outcome, of a plan for labels that were found.
+
+        Raises
+        ------
+        OptionError
+            If the outcome does not have two labels.
+        """
+        parts = [label[:-1] if self.has_outcome else label for label in labels]
+        stated: dict[str, Any] = {}
+        if self.axes:
+            stated["axes"] = {
+                name: canonical_order(part[place] for part in parts)
+                for place, name in enumerate(self.axes)
+            }
+        else:
+            stated["groups"] = canonical_order(
+                part if len(part) > 1 else part[0] for part in parts
+            )
+        if self.has_outcome:
+            outcomes = canonical_order(label[-1] for label in labels)
+            if len(outcomes) != 2:
+                raise OptionError(
+                    f"the outcome has {len(outcomes)} different labels, and two are needed.",
+                    fix="name a column with two labels, such as 0 and 1, or use a plan with [outcome].",
+                )
+            stated["outcome"] = {"negative": outcomes[0], "positive": outcomes[1]}
+        return stated
 
 
 def audit(
@@ -139,6 +220,8 @@ def audit(
     silo: str | None = None,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -191,8 +274,10 @@ def audit(
         a secure sum, all messages of the rounds.
     silo : str, optional
         The column that names the silo of each row; without one, all rows are of one silo.
-    score, group, weight, where, mapping, missing, other
-        As in :func:`fedparity.sketch`; ``mapping`` does not touch the names of silos.
+    score, group, axes, outcome, weight, where, mapping, missing, other
+        As in :func:`fedparity.sketch`; ``mapping`` does not touch the names of silos. Without a plan
+        the labels found are those of the axes, and the outcome has two, of which the last in order is
+        the positive one, such as 1 or true.
     plan : Plan, optional
         Instead of the settings that follow.
     levels, sketch, estimator, order, trim, thresholds, favorable
@@ -256,7 +341,14 @@ def audit(
     if isinstance(data, Plan) or plan is not None:
         settings.refuse_beside_plan()
     if isinstance(data, Plan | Federation):
-        columns = {"silo": silo, "score": score, "group": group, "weight": weight, "where": where}
+        columns: dict[str, Any] = {
+            "silo": silo,
+            "score": score,
+            "group": group,
+            "weight": weight,
+            "where": where,
+        }
+        columns |= {"axes": axes, "outcome": outcome}
         _refuse_columns(type(data).__name__, [name for name in columns if columns[name]])
     if isinstance(data, Plan):
         if sketches is None:
@@ -273,19 +365,20 @@ def audit(
         )
     if isinstance(data, Federation):
         return audit_federation(plan or settings.plan_for_cells(data), data, options)
+    named = LabelColumns.of(plan, group=group, axes=axes, outcome=outcome)
     table = read_pooled(
         data,
         silo=silo,
         score=score,
-        group=group,
-        groups=None if plan is None else plan.groups,
+        group=named.columns,
+        groups=None if plan is None else plan.record_labels,
         weight=weight,
         where=where,
         mapping=mapping,
         missing=missing,
         other=other,
     )
-    return audit_pooled(table, settings if plan is None else plan, options)
+    return audit_pooled(table, settings if plan is None else plan, options, columns=named)
 
 
 simulate = audit
@@ -300,23 +393,33 @@ def _refuse_columns(given: str, columns: Sequence[str]) -> None:
 
 
 def audit_pooled(
-    table: PooledTable, requested: Plan | Settings, options: AuditOptions | None = None
+    table: PooledTable,
+    requested: Plan | Settings,
+    options: AuditOptions | None = None,
+    *,
+    columns: LabelColumns | None = None,
 ) -> AuditResult:
     """Sketch every silo of a table and audit the messages.
 
-    The groups of the table are those of the plan, if there is one, in its order.
+    The groups of the table are those of the plan, if there is one, in its order; ``columns`` say which
+    of their parts are axes and outcome where there is no plan.
     """
     options = options or AuditOptions()
-    plan, warnings = _settled(table, requested)
+    plan, warnings = _settled(table, requested, columns)
+    if isinstance(requested, Settings) and plan.releases_tables:
+        table = table.in_groups(plan.record_labels)
     messages = mode_of(plan).collect(_PooledSilos(table, plan, options.progress))
     result = audit_messages(plan, messages, options)
-    return replace(result, warnings=(*warnings, *result.warnings))
+    summary = replace(result.plan, simulated=isinstance(requested, Settings))
+    return replace(result, plan=summary, warnings=(*warnings, *result.warnings))
 
 
-def _settled(table: PooledTable, requested: Plan | Settings) -> tuple[Plan, list[AuditWarning]]:
+def _settled(
+    table: PooledTable, requested: Plan | Settings, columns: LabelColumns | None = None
+) -> tuple[Plan, list[AuditWarning]]:
     """The plan that silos get, and what the result has to say of it."""
     if isinstance(requested, Settings):
-        return requested.plan_for(table), [
+        return requested.plan_for(table, columns), [
             _RANGE_FROM_DATA
         ] if requested.score_range is None else []
     if requested.silos is not None:

@@ -160,6 +160,12 @@ class PooledTable:
         place = _places(self.groups, found)
         return replace(self, groups=found, codes=place.astype(_smallest(len(found)))[self.codes])
 
+    def in_groups(self, groups: Sequence[Group]) -> PooledTable:
+        """Return the same records with these groups, which include all that have one, in this order."""
+        place = _places(self.groups, groups)
+        codes = place.astype(_smallest(len(groups)))[self.codes]
+        return replace(self, groups=tuple(groups), codes=codes)
+
     def in_canonical_order(self) -> PooledTable:
         """Return the same records in an order that does not depend on how they came.
 

@@ -15,12 +15,12 @@ from fedparity.errors import MissingExtraError
 __all__ = [
     "check_html",
     "check_pdf",
+    "check_xlsx",
     "extra",
     "installed_pyarrow",
     "needs_cryptography",
     "polars",
     "pyarrow",
-    "weasyprint",
 ]
 
 
@@ -65,30 +65,26 @@ def check_html() -> None:
 
 
 def check_pdf() -> None:
-    """Raise unless everything that a PDF needs is installed, system libraries included.
+    """Raise unless everything that a PDF needs is installed.
 
     Raises
     ------
     MissingExtraError
-        If a package or a library is missing.
+        If a package is missing.
     """
-    _check("matplotlib", "a PDF report", "pdf")
-    weasyprint()
+    for package in ("matplotlib", "typst"):
+        _check(package, "a PDF report", "pdf")
 
 
-def weasyprint() -> Any:  # noqa: ANN401 -- a module
-    """Return WeasyPrint, which loads libraries of the system as it is imported.
+def check_xlsx() -> None:
+    """Raise unless everything that a workbook needs is installed.
 
     Raises
     ------
     MissingExtraError
-        If it, or one of these libraries, is missing.
+        If a package is missing.
     """
-    _check("weasyprint", "a PDF report", "pdf")
-    try:
-        return import_module("weasyprint")
-    except OSError:
-        raise MissingExtraError.without_pango() from None
+    _check("xlsxwriter", "a workbook", "excel")
 
 
 def _check(package: str, use: str, extra: str) -> None:

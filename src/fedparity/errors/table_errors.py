@@ -31,16 +31,6 @@ class MissingExtraError(FedparityError):
             fix=f"pip install 'fedparity[{extra}]'",
         )
 
-    @classmethod
-    def without_pango(cls) -> MissingExtraError:
-        return cls(
-            "a PDF report needs Pango, a library of the system, which WeasyPrint cannot load.",
-            fix=(
-                "install it (apt install libpango-1.0-0 libpangoft2-1.0-0 libharfbuzz-subset0; "
-                "brew install pango), or write HTML and print it from a browser."
-            ),
-        )
-
 
 class TableError(InputError):
     """A table that cannot be read, or does not hold what was asked of it."""

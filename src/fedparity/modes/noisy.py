@@ -6,6 +6,7 @@ records is in a message: no number of rows left out, no rank error, no reason.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -153,7 +154,7 @@ class HistogramMode:
         return [
             (
                 "single records: adding or removing one changes no outcome's probability by more "
-                f"than a factor e^{number(terms.epsilon)} (epsilon = {number(terms.epsilon)});"
+                f"than {number(math.exp(terms.epsilon), 2)} times (epsilon = {number(terms.epsilon)});"
             ),
             (
                 f"more than the budget of {number(terms.budget or terms.epsilon)} for all releases "

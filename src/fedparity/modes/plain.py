@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,10 @@ import numpy.typing as npt
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_cells import SketchedCell, SketchedTable
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
-from fedparity.errors import MessageError
+from fedparity.errors import MessageError, OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
@@ -30,7 +30,7 @@ from fedparity.modes.mode import (
     Measured,
     Release,
 )
-from fedparity.privacy.count_merging import counts_above, merge_counts, run_minimum
+from fedparity.privacy.count_merging import counts_above, counts_at, merge_counts, run_minimum
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
 from fedparity.sketches.grids import ScoreGrid
@@ -40,6 +40,9 @@ from fedparity.sketches.selection.select import Census
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
+
+if TYPE_CHECKING:
+    from fedparity.modes.table_release import JointRuns, TableCells
 
 __all__ = ["PlainMode", "SketchMode"]
 
@@ -111,6 +114,8 @@ class PlainMode(SketchMode):
     ) -> Release:
         """Return what a silo with these records would send."""
         self.check(silo, weighted=records.weighted)
+        if self.plan.releases_tables:
+            return self._released_tables(records, silo, options)
         found = measure_records(
             records,
             partial(self._levels, silo, weighted=records.weighted),
@@ -123,8 +128,22 @@ class PlainMode(SketchMode):
 
     preview = release  # nothing is drawn, so that all of it may be seen beforehand
 
+    def check(self, silo: str, *, weighted: bool) -> None:
+        """Raise if the roster does not list the silo, or weights meet several tables."""
+        super().check(silo, weighted=weighted)
+        if weighted and self.plan.releases_tables:
+            raise OptionError(
+                "a plan with axes or an outcome cannot take weighted records yet: its rules count records.",
+                fix="leave the weights out, or use a plan without axes and outcome.",
+            )
+
     def stream(self, *, weighted: bool, resolution: int) -> StreamSketch:
         """Return what gathers records that come once."""
+        if self.plan.releases_tables:
+            raise OptionError(
+                "a plan with axes or an outcome needs all records at once, not batch by batch.",
+                fix="give the table to fedparity.sketch; an iterator of batches will do.",
+            )
         return StreamSketch(
             groups=self.plan.groups,
             asked=self._requested,
@@ -177,6 +196,42 @@ class PlainMode(SketchMode):
             else None,
         )
 
+    def _released_tables(
+        self, records: Records, silo: str, options: ComputeOptions | None
+    ) -> Release:
+        """What a silo would send under a plan with axes or an outcome."""
+        from fedparity.modes.table_release import measure_tables  # noqa: PLC0415 -- not for one table
+
+        plan = self.plan
+        atoms, (main, *further) = measure_tables(plan, silo, records, options)
+        cells = _table_cells(main, atoms.decisions)
+        return Release(
+            sketch=SiloSketch(
+                plan=plan.digest,
+                silo=silo,
+                kind=plan.sketch,
+                cells=cells,
+                tables=[
+                    SketchedTable(
+                        by=each.table.by, outcome=each.outcome, cells=_table_cells(each, {})
+                    )
+                    for each in further
+                ],
+                rows_dropped=atoms.rows.without_score,
+                rows_filtered=atoms.rows.filtered,
+                guarantee=plan.guarantee,
+                software=SOFTWARE,
+            ),
+            decisions=_explained(plan, atoms.decisions, cells),
+            records=dict(zip(plan.groups, atoms.group_counts.tolist(), strict=True)),
+            execution=ExecutionInfo(
+                strategy=main.found.strategy,
+                kernel=main.found.selected.kernel,
+                passes=main.found.selected.passes,
+            ),
+            rows=atoms.rows,
+        )
+
     def _released(self, found: Measurement, silo: str, *, weighted: bool) -> Release:
         plan, census = self.plan, found.selected.census
         decisions = self._decide(silo, census, weighted=weighted)
@@ -221,7 +276,23 @@ def _cells(
         elif found.selected.values[place] is None:
             cells.append(SketchedCell.empty(group))
         else:
-            cells.append(_Group(plan, found, place, weighted=weighted).cell())
+            cells.append(GroupCell(plan, found, place, weighted=weighted).cell())
+    return cells
+
+
+def _table_cells(measured: TableCells, decisions: Mapping[Group, Decision]) -> list[SketchedCell]:
+    """One cell for each row of a table: released, empty, or withheld."""
+    cells = []
+    for place, group in enumerate(measured.table.groups):
+        if measured.sent[place]:
+            runs = measured.runs.get(place)
+            built = GroupCell(measured.plan, measured.found, place, weighted=False, runs=runs)
+            cells.append(built.cell())
+        elif measured.empty[place]:
+            cells.append(SketchedCell.empty(group))
+        else:
+            withheld = None if group not in decisions else decisions[group].withheld
+            cells.append(SketchedCell.kept_back(group, withheld or "complementary"))
     return cells
 
 
@@ -257,13 +328,15 @@ def _reasons(plan: Plan, cell: SketchedCell) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
+class GroupCell:
     """What was found of one group, and the plan that it is released under."""
 
     plan: Plan
     found: Measurement
     place: int
     weighted: bool
+    runs: JointRuns | None = None
+    """Where counts may be cut; if absent, the rule for a single cell says so."""
 
     def cell(self) -> SketchedCell:
         """Return the cell that is released."""
@@ -294,15 +367,18 @@ class _Group:
 
     def _counted(self) -> SketchedCell:
         """Counts at the points of the grid, small ones merged."""
-        values = self._values()
-        merged = merge_counts(
-            self.plan.score_points,
-            self._records,
-            self.plan.disclosure,
-            thresholds=self.plan.thresholds,
-            weights=values if self.weighted else None,
-            effective=self._effective,
-        )
+        points, thresholds = self.plan.score_points, self.plan.thresholds
+        if self.runs is not None:
+            merged = counts_at(points, self._records, self.runs.ends, thresholds=thresholds)
+        else:
+            merged = merge_counts(
+                points,
+                self._records,
+                self.plan.disclosure,
+                thresholds=thresholds,
+                weights=self._values() if self.weighted else None,
+                effective=self._effective,
+            )
         return SketchedCell(
             group=self.plan.groups[self.place],
             count=self.found.selected.totals[self.place],
@@ -326,6 +402,10 @@ class _Group:
         """The counts at thresholds that may be sent."""
         if not self.plan.thresholds:
             return ()
+        if self.runs is not None:
+            stated = [threshold in self.runs.thresholds for threshold in self.plan.thresholds]
+            pairs = zip(stated, self._exact_above, strict=True)
+            return tuple(exact if is_stated else None for is_stated, exact in pairs)
         between = None
         if self.weighted:
             total = self.found.selected.totals[self.place]
@@ -395,9 +475,13 @@ def _sent(plan: Plan) -> list[str]:
         sentences.append(
             f"how many of its records lie at or above {scores} ({plan.favorable} is good);"
         )
+    sentences += _tables_sent(plan)
     lowest, highest = (number(end) for end in plan.score_range)
     step = "" if plan.score_step is None else f", in steps of {plan.score_step:g}"
-    most = len(plan.groups) * (numbers + len(plan.thresholds) + 1)
+    cells = len(plan.groups) + sum(map(len, plan.axes.values()))
+    bins = 0 if plan.outcome is None else 2 * len(plan.outcome.bins)
+    times = 1 if plan.outcome is None else 3
+    most = cells * (times * (numbers + len(plan.thresholds) + 1) + bins)
     sentences.append(
         f"scores lie between {lowest} and {highest}{step}; at most {most:,} numbers in all;"
     )
@@ -412,8 +496,35 @@ def _sent(plan: Plan) -> list[str]:
     ]
 
 
+def _tables_sent(plan: Plan) -> list[str]:
+    """What a plan with axes or an outcome asks for besides."""
+    sentences = []
+    if plan.axes:
+        sentences.append(
+            f"the same by {named([*plan.axes])}, of everybody whose group is withheld: a table by each "
+            "axis is the sum of both;"
+        )
+    if plan.outcome is not None:
+        positive, negative = plan.outcome.positive, plan.outcome.negative
+        edges = named([number(edge) for edge in plan.outcome.bins])
+        sentences.append(
+            f"the same once more of the records whose outcome is {positive}, and of those whose outcome "
+            f"is {negative}{f', counted at {edges} too' if plan.outcome.bins else ''};"
+        )
+    return sentences
+
+
 def _held_back(plan: Plan) -> list[str]:
     rules, sentences = plan.disclosure, []
+    if plan.axes and rules.minimum_cell > 1:
+        sentences.append(
+            f"everything about people of a category with fewer than {counted(rules.minimum_cell, 'record')};"
+        )
+    if plan.outcome is not None and rules.minimum_cell > 1:
+        sentences.append(
+            f"both outcomes of a group, if one has fewer than {counted(rules.minimum_cell, 'record')}, or "
+            "if that few lack one;"
+        )
     if rules.minimum_cell > 1:
         sentences.append(f"a group with fewer than {counted(rules.minimum_cell, 'record')};")
     if plan.sketch == "counts" and run_minimum(rules) > 1:

@@ -162,6 +162,12 @@ def find_missing(plan: Plan, sketches: Sequence[SiloSketch]) -> MissingRecords:
 
 def _of_withheld(plan: Plan, sketch: SiloSketch, *, weighted: bool) -> dict[Group, float]:
     """The most records of each group whose cell the silo withheld."""
+    if plan.axes:
+        from fedparity.modes.table_cells import SiloTables  # noqa: PLC0415 -- not for one table
+
+        bounds = SiloTables(plan, sketch).unseen(plan.tables[0], None)
+        withheld = {cell.group for cell in sketch.cells if cell.withheld is not None}
+        return {group: most for group, most in bounds.items() if group in withheld}
     few = smallest_cell(plan.disclosure, kind=plan.sketch) - 1
     left = _room(plan, sketch, weighted=weighted)
     most: dict[Group, float] = {}

@@ -19,6 +19,8 @@ __all__ = [
     "Runs",
     "counted_sizes",
     "counts_above",
+    "counts_at",
+    "joint_ends",
     "merge_counts",
     "merged_ends",
     "merged_runs",
@@ -216,6 +218,76 @@ def _closed(amounts: FloatArray, minimum: int) -> list[int]:
             ends.append(place)
             held = 0.0
     return ends
+
+
+def joint_ends(
+    sizes: npt.ArrayLike, minimum: int, *, cuts: Sequence[int] = ()
+) -> npt.NDArray[np.int64]:
+    """Return the last place of each run that holds the minimum in each of several parts.
+
+    The parts of a cell that are sent beside it, such as its outcomes, are counted in the same runs:
+    no difference of theirs is then a smaller number.
+
+    Parameters
+    ----------
+    sizes : array of parts by places
+        What the rules count of each part at each place.
+    cuts : sequence of int
+        Places before which a run should end if possible, as in :func:`merged_runs`.
+
+    Examples
+    --------
+    >>> joint_ends([[20, 5, 30, 11], [15, 15, 15, 15]], 11)
+    array([0, 2, 3])
+    """
+    amounts = np.atleast_2d(np.asarray(sizes, dtype=np.float64))
+    size = amounts.shape[1]
+    if minimum <= 1:
+        return np.arange(size)
+    starts = np.unique([0, *(cut for cut in cuts if 0 < cut < size)])
+    stops = np.append(starts[1:], size)
+    kept = _joined_at_the_top(np.add.reduceat(amounts, starts, axis=1), minimum)
+    ends: list[int] = []
+    for start, stop in pairwise([0, *stops[kept].tolist()]):
+        ends += [start + place for place in _joined_at_the_top(amounts[:, start:stop], minimum)]
+    return np.array(ends, dtype=np.int64)
+
+
+def _joined_at_the_top(amounts: FloatArray, minimum: int) -> list[int]:
+    """The last place of each run that holds the minimum in every row; the rest joins the last run."""
+    ends: list[int] = []
+    held = np.zeros(amounts.shape[0])
+    for place in range(amounts.shape[1]):
+        held += amounts[:, place]
+        if (held >= minimum * (1 - _ROUNDING)).all():
+            ends.append(place)
+            held = np.zeros(amounts.shape[0])
+    return [*ends[:-1], amounts.shape[1] - 1]
+
+
+def counts_at(
+    points: FloatArray,
+    records: npt.ArrayLike,
+    ends: npt.NDArray[np.int64],
+    *,
+    thresholds: Sequence[float] = (),
+) -> MergedCounts:
+    """Return the counts of a cell in given runs of the points of its score.
+
+    Examples
+    --------
+    >>> counts_at(np.array([1.0, 2.0, 3.0]), [20, 5, 30], np.array([1, 2]), thresholds=[3.0]).counts
+    (25, 30)
+    """
+    starts = np.append(0, ends[:-1] + 1)
+    counts = np.add.reduceat(np.asarray(records), starts).tolist()
+    above = dict(zip(starts.tolist(), np.cumsum(counts[::-1])[::-1].tolist(), strict=True))
+    cuts = np.searchsorted(points, thresholds, side="left").tolist()
+    return MergedCounts(
+        values=points[ends],
+        counts=tuple(counts),
+        above=tuple(above.get(cut) for cut in cuts),
+    )
 
 
 def counts_above(

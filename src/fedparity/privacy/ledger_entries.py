@@ -152,8 +152,8 @@ def _is_loss(value: object) -> bool:
 def _is_view(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and value.keys() == _VIEW.keys()
-        and all(check(value[name]) for name, check in _VIEW.items())
+        and value.keys() - _TABLES_VIEW.keys() == _VIEW.keys()
+        and all({**_VIEW, **_TABLES_VIEW}[name](held) for name, held in value.items())
     )
 
 
@@ -221,6 +221,11 @@ _VIEW: Mapping[str, Callable[[object], bool]] = {
     "grid": _list_of(lambda value: value is None or _is_number(value)),
     "period": _is_period,
 }
+_TABLES_VIEW: Mapping[str, Callable[[Any], bool]] = {
+    "axes": lambda value: isinstance(value, list),
+    "outcome": lambda value: isinstance(value, dict),
+}
+"""What is there of plans with axes or an outcome alone."""
 _READING: Mapping[str, Callable[[object], bool]] = {
     **dict.fromkeys(("score", "weight", "where", "other", "missing"), _is_text),
     "group": _list_of(_is_text),

@@ -108,6 +108,13 @@ def revealed_together(old: View, new: View) -> list[str]:
         )
     elif old["groups"] != new["groups"]:
         found.append("groups that overlap give the counts of their differences by subtraction")
+    if old.get("axes") != new.get("axes"):
+        found.append(
+            "tables by other axes of the same people give the counts of withheld intersections by "
+            "subtraction"
+        )
+    if old.get("outcome") != new.get("outcome"):
+        found.append("the outcomes of one release and the counts of the other, by subtraction")
     if old["thresholds"] != new["thresholds"]:
         between = sorted({*old["thresholds"], *new["thresholds"]})
         scores = ", ".join(f"{score:g}" for score in between)

@@ -8,26 +8,28 @@ from typing import Any
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
+from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
     in_points,
+    method,
     points_range,
     reading_rates,
     reading_silos,
     seen_alone,
-    size,
     summed_silos,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
 from fedparity.report.sentences.caveats import (
     does_not_prove,
     explain_accuracy,
     left_out,
     reproduce_command,
-    what_weakens,
+    weakening,
 )
-from fedparity.report.sentences.origins import explain_decomposition, why
+from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
 from fedparity.report.tables import READING_MAGNITUDES, Table
 from fedparity.report.verdicts import mark_of
 
@@ -98,22 +100,23 @@ _OPEN, _SHOWN = 20, 100
 """Beyond the first the table of silos is folded; beyond the second it is cut, as comments are."""
 
 
-def markdown_report(result: AuditResult) -> str:
-    """Return the result as GitHub-flavored Markdown; equal results give equal bytes."""
+def markdown_report(result: AuditResult, prepared: Preparation | None = None) -> str:
+    """Return the result as GitHub-flavored Markdown; equal arguments give equal bytes."""
     document = result.to_dict()
     blocks = [
         [f"## {mark_of(result).shape} {plain(in_points(result))}"],
         first_lines(result),
-        [f"{plain(result.plan.title)} ({plain(size(result))})"],
+        [f"{plain(result.plan.title)}: {plain('; '.join(circumstances(result, prepared)))}."],
         ["### Groups"],
         table_lines(tables.groups(result), document),
         *rate_blocks(result, document),
         _answers(result),
-        ["### How large, in other units"],
-        table_lines(tables.magnitudes(result), document),
-        [READING_MAGNITUDES],
         *_silos(result, document),
         ["### How sure, in detail"],
+        [plain(f"{method(result)[0].upper()}{method(result)[1:]}.")],
+        ["**How large, in other units**"],
+        table_lines(tables.magnitudes(result), document),
+        [READING_MAGNITUDES],
         table_lines(tables.measures(result), document, texts=1),
         [plain(how_certain(result))],
         [plain(explain_accuracy(result))],
@@ -126,27 +129,32 @@ def markdown_report(result: AuditResult) -> str:
 
 
 def first_lines(result: AuditResult) -> list[str]:
-    """Return what stands right below the headline: its range, both verdicts, and who is left out."""
-    lines = [
-        plain(points_range(result)),
+    """Return what stands right below the headline: its range, who is left out, and what to do next."""
+    for_all = verdict_for_all(result)
+    return [
+        plain(" ".join(filter(None, (worse_off(result), points_range(result))))),
         "",
-        *(f"- {shape} {plain(words)}" for shape, words in two_verdicts(result)),
+        *([] if for_all is None else [f"- {for_all[0]} {plain(for_all[1])}"]),
         *(f"- {plain(sentence)}" for sentence in left_out(result)),
+        f"- **Next:** {plain(' '.join(next_steps(result)))}",
     ]
-    return lines if len(lines) > 2 else lines[:1]
 
 
 def rate_blocks(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:
-    """Return a heading, a table and how to read it for the rates at every threshold."""
-    blocks = []
-    for place, rates in enumerate(tables.all_rates(result)):
-        table = tables.rates_table(result, place)
-        blocks += [
+    """Return how to read the rates of the groups; at several thresholds, each with a table."""
+    every, shown = tables.all_rates(result), tables.rate_tables(result)
+    blocks = [[plain(reading_rates(rates, result))] for rates in every]
+    if not shown:
+        return blocks
+    return [
+        block
+        for table, reading in zip(shown, blocks, strict=True)
+        for block in (
             [f"**{plain(table.caption)}**"],
             table_lines(table, document, texts=1),
-            [plain(reading_rates(rates, result))],
-        ]
-    return blocks
+            reading,
+        )
+    ]
 
 
 def _answers(result: AuditResult) -> list[str]:
@@ -156,8 +164,8 @@ def _answers(result: AuditResult) -> list[str]:
         "Why?": why(result),
     }
     lines = [f"- **{question}** {plain(answer)}" for question, answer in questions.items()]
-    missing = [f"  - {plain(sentence)}" for sentence in what_weakens(result)]
-    return [*lines, *(["- **What else is missing?**", *missing] if missing else [])]
+    missing = [f"  - {plain(sentence)}" for sentence in weakening(result)]
+    return [*lines, *(["- **Read with care**", *missing] if missing else [])]
 
 
 def _silos(result: AuditResult, document: Mapping[str, Any]) -> list[list[str]]:

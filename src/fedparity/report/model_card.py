@@ -16,19 +16,19 @@ from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import ThresholdResult, as_json
 from fedparity.report import tables
 from fedparity.report.markdown import first_lines, plain, rate_blocks, table_lines
+from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
     in_points,
     rates_heading,
     seen_alone,
-    size,
 )
 from fedparity.report.sentences.caveats import (
     does_not_prove,
     explain_laws,
     explain_privacy,
-    what_weakens,
+    weakening,
 )
 from fedparity.report.sentences.naming import groups_words, silos_words
 from fedparity.report.sentences.origins import why
@@ -107,13 +107,17 @@ def _character(character: str) -> str:
     return character
 
 
-def model_card_section(result: AuditResult) -> str:
+def model_card_section(result: AuditResult, prepared: Preparation | None = None) -> str:
     """Return YAML metadata and the sections on evaluation and limitations."""
     metadata = {
         "tags": ["fedparity", "demographic-disparity"],
         "model-index": model_index(result),
     }
-    blocks = [["---", *yaml_text(metadata), "---"], *_evaluation(result), *_limitations(result)]
+    blocks = [
+        ["---", *yaml_text(metadata), "---"],
+        *_evaluation(result, prepared),
+        *_limitations(result),
+    ]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -221,13 +225,16 @@ def _metric(kind: str, name: str, value: float | None, **arguments: Any) -> dict
     return {"type": kind, "name": name, "value": value, "args": as_json(arguments)}
 
 
-def _evaluation(result: AuditResult) -> list[list[str]]:
+def _evaluation(result: AuditResult, prepared: Preparation | None) -> list[list[str]]:
     document = result.to_dict()
     return [
         ["## Evaluation"],
         ["### Testing Data, Factors & Metrics"],
         ["#### Testing Data"],
-        [f"{plain(result.plan.title)}: {plain(size(result))}. {plain(explain_privacy(result))}"],
+        [
+            f"{plain(result.plan.title)}: {plain('; '.join(circumstances(result, prepared)))}.",
+            plain(explain_privacy(result)),
+        ],
         ["#### Factors"],
         [f"The {plain(groups_words(result))}, in {silos_words(result)}."],
         table_lines(tables.groups(result), document),
@@ -249,7 +256,7 @@ def _limitations(result: AuditResult) -> list[list[str]]:
         how_certain(result),
         seen_alone(result),
         why(result),
-        *what_weakens(result),
+        *weakening(result),
         *does_not_prove(),
     )
     return [

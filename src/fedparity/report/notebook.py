@@ -12,9 +12,11 @@ from fedparity.report.sentences.answers import (
     in_points,
     points_range,
     size,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
-from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.caveats import left_out, what_weakens
+from fedparity.report.sentences.origins import next_steps
 from fedparity.report.tables import Table
 from fedparity.report.verdicts import mark_of
 
@@ -26,20 +28,28 @@ _LINE = "margin:.2em 0"
 
 
 def notebook_html(result: AuditResult) -> str:
-    """Return the headline, its range, both verdicts, the groups and their rates.
+    """Return the headline, its range, what is missing, the groups with their rates, and the warnings.
 
     Styles stand on the elements, so nothing else on the page changes; colors are the page's own.
     """
-    first = [points_range(result), *(f"{shape} {words}" for shape, words in two_verdicts(result))]
-    lines = [*first, *left_out(result)]
+    for_all = verdict_for_all(result)
+    lines = [
+        " ".join(filter(None, (worse_off(result), points_range(result)))),
+        *([] if for_all is None else [" ".join(for_all)]),
+        *left_out(result),
+        f"Next: {' '.join(next_steps(result))}",
+    ]
     document = result.to_dict()
-    rates = [tables.rates_table(result, i) for i in range(len(tables.all_rates(result)))]
+    rates = tables.rate_tables(result)
+    cautions = "".join(
+        _line(f"! {each.text} [{each.code}]") for each in what_weakens(result) if each.code
+    )
     rated = (_line(table.caption) + _table(table, document) for table in rates)
     return (
         '<div style="max-width:50em">'
         f'<p style="{_LINE};font-weight:bold">{mark_of(result).shape} '
         f"{escape(in_points(result))}</p>{''.join(map(_line, lines))}"
-        f"{_table(tables.groups(result), document)}{''.join(rated)}"
+        f"{_table(tables.groups(result), document)}{''.join(rated)}{cautions}"
         '<details><summary style="cursor:pointer">How sure, in detail</summary>'
         f"{_table(tables.measures(result), document)}</details>"
         f'<p style="{_LINE};opacity:.75">{escape(result.plan.title)} '

@@ -1,62 +1,67 @@
-"""The report as a PDF of one page: its figures, its HTML, and as much as fits."""
+"""The report as a PDF that screen readers can read: the answer first, details after it.
+
+Typst lays it out. What it shows is data, never markup: a name with a ``#`` or a ``$`` in it is a text.
+"""
 
 from __future__ import annotations
 
-import hashlib
-import logging
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from html import escape
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib.resources import files
-from typing import Any, Final, NoReturn
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
 
 from fedparity.documents.result import AuditResult
-from fedparity.errors.extras import check_pdf, weasyprint
+from fedparity.errors.extras import check_pdf, extra
 from fedparity.report import tables
+from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
     in_points,
+    method,
     points_range,
+    reading_rates,
     reading_silos,
     seen_alone,
-    size,
     summed_silos,
-    two_verdicts,
+    verdict_for_all,
+    worse_off,
 )
 from fedparity.report.sentences.caveats import (
     does_not_prove,
+    explain_accuracy,
+    explain_privacy,
     left_out,
     reproduce_command,
-    what_weakens,
+    reproduce_words,
+    weakening,
 )
-from fedparity.report.sentences.naming import groups_words, short
-from fedparity.report.sentences.origins import why
+from fedparity.report.sentences.naming import groups_words
+from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
+from fedparity.report.tables import READING_MAGNITUDES, Table
 from fedparity.report.verdicts import mark_of, verdict_line
-from fedparity.text import counted
 
-__all__ = [
-    "Room",
-    "SheetFigure",
-    "pdf_report",
-    "sheet_figures",
-    "sheet_html",
-]
+__all__ = ["SheetFigure", "drawable", "pdf_report", "sheet_data", "sheet_figures"]
 
-_INK = "#1f2933"
-_WHOLE, _HALF = 9.2, 4.5
+Block = dict[str, Any]
+"""A part of the sheet: its kind, and what it shows."""
+
+_INK: Final = "#1f2933"
+_WHOLE, _HALF = 7.6, 4.2
 """Inches of a figure as wide as the sheet, and of one beside another; drawn larger than they are
 shown, so that their letters are as small as those around them."""
+_SILOS: Final = 60
+"""Rows of the table of silos; the page has them all."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SheetFigure:
-    """A drawing and what stands below it."""
+    """A drawing, its file, and what it shows for those who do not see it."""
 
-    svg: str
-    caption: str
+    def __init__(self, name: str, svg: str, alt: str) -> None:
+        self.name, self.svg, self.alt = name, svg, alt
 
 
 def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetFigure]:
@@ -69,257 +74,201 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
     """
     from fedparity import plots  # noqa: PLC0415 -- matplotlib is not light
 
-    def figure(display: plots.Display, name: str, caption: str) -> SheetFigure:
-        drawn = plots.drawing(display, alt=caption, name=name)
-        # WeasyPrint does not hand the page's color to a drawing
-        return SheetFigure(
-            svg=drawn.svg.replace("<svg", f'<svg color="{_INK}"', 1), caption=caption
-        )
+    def figure(display: plots.Display, name: str, alt: str) -> SheetFigure:
+        drawn = plots.drawing(display, alt=alt, name=name)
+        # a drawing in a page takes color and font from the page; a sheet has to state them
+        stated = f'<svg color="{_INK}" font-family="DejaVu Sans"'
+        return SheetFigure(f"{name}.svg", drawable(drawn.svg.replace("<svg", stated, 1)), alt)
 
-    if result.attribution.selection is None:  # a secure sum does not tell the parts
-        last = figure(
-            plots.GroupQuantileDisplay.from_audit(result, width=_HALF),
-            "quantiles",
-            f"Scores of {groups_words(result)} at each rank.",
-        )
+    groups = groups_words(result)
+    if result.plan.score_step is not None:
+        laws: plots.Display = plots.GroupDensityDisplay.from_audit(result, width=_HALF)
+        first = figure(laws, "bars", f"Share of {groups} at each score.")
+    else:
+        laws = plots.GroupCDFDisplay.from_audit(result, width=_HALF)
+        first = figure(laws, "cdf", f"Share of {groups} at or below each score.")
+    if result.attribution.selection is None:  # a secure sum does not say the parts
+        ranks = plots.GroupQuantileDisplay.from_audit(result, width=_HALF)
+        last = figure(ranks, "quantiles", f"Scores of {groups} at each rank.")
     else:
         parts = plots.AttributionDisplay.from_audit(result, width=_HALF)
         parts.ax_.locator_params(axis="x", nbins=3)  # the words beside the bars leave little room
-        last = figure(
-            parts,
-            "attribution",
-            "Selection between silos and within silos: shares of a measure, not causes.",
-        )
-    return (
-        figure(
-            plots.UncertaintyDisplay.from_audit(result, width=_WHOLE),
-            "uncertainty",
-            "The headline with its errors, and the review level if there is one.",
-        ),
-        figure(
-            plots.GroupCDFDisplay.from_audit(result, width=_HALF),
-            "cdf",
-            f"Share of {groups_words(result)} at or below each score.",
-        ),
-        last,
-    )
+        alt = "How much of the disparity is how groups are spread over silos, and how much inside them."
+        last = figure(parts, "attribution", alt)
+    ranges = plots.UncertaintyDisplay.from_audit(result, width=_WHOLE)
+    alt = "The headline's number with its ranges, and the review level if there is one."
+    return figure(ranges, "uncertainty", alt), first, last
 
 
-_GROUPS, _THRESHOLDS = 6, 2
-"""Rows and tables of rates that a sheet has room for."""
-
-
-@dataclass(frozen=True)
-class Room:
-    """How much the sheet holds: where it does not fit, there is less of it, and smaller."""
-
-    points: float
-    """Of the letters."""
-    silos: int
-    """Rows of the table."""
-    missing: int
-    """Sentences on what is missing."""
-
-
-def sheet_html(
-    result: AuditResult, figures: Iterable[SheetFigure], *, style: str, room: Room
-) -> str:
-    """Return the page that becomes the sheet."""
-    wide, *pair = (
-        f"<figure>{each.svg}<figcaption>{escape(each.caption)}</figcaption></figure>"
-        for each in figures
-    )
-    return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(short(result.plan.title))}: {escape(verdict_line(result))}</title>"
-        f'<meta name="generator" content="{escape(result.software)}">'
-        f"<style>{style}html {{ font-size: {room.points}pt; }}</style></head><body>"
-        f'<header><p class="title">{escape(result.plan.title)}</p>'
-        f'<p class="size">{escape(size(result))}</p></header>'
-        f"<main><h1>{mark_of(result).shape} {escape(in_points(result))}</h1>"
-        f'<p class="range">{escape(points_range(result))}</p>{_verdicts(result)}{wide}'
-        f"{_groups(result)}"
-        f'<div class="pair">{"".join(pair)}</div>'
-        f"{_answers(result, room.missing)}{_silos(result, room.silos)}</main>"
-        f"{_footer(result)}</body></html>"
-    )
-
-
-def _verdicts(result: AuditResult) -> str:
-    """Both verdicts, and whom they leave out."""
-    verdicts = (f"{shape} {words}" for shape, words in two_verdicts(result))
-    lines = (*verdicts, *left_out(result))
-    shown = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="verdicts">{shown}</ul>' if shown else ""
-
-
-def _groups(result: AuditResult) -> str:
-    """The groups; with their rates, a table for each threshold."""
-    groups, rates = tables.groups(result), tables.all_rates(result)[:_THRESHOLDS]
+def sheet_data(
+    result: AuditResult, figures: Iterable[SheetFigure], prepared: Preparation | None = None
+) -> dict[str, Any]:
+    """Return everything that the sheet shows, as JSON for typst."""
     document = result.to_dict()
-    if not rates:
-        return _table("Groups", groups.heads, groups.texts(document)[:_GROUPS])
-    shown = []
-    for table in (tables.rates_table(result, place) for place in range(len(rates))):
-        both = zip(
-            [groups.heads, *groups.texts(document)],
-            [table.heads, *table.texts(document)],
-            strict=True,
-        )
-        heads, *rows = [[name, n, mean, *cells] for (name, n, _, mean), (_, *cells) in both]
-        shown.append(_table(table.caption, heads, rows[:_GROUPS]))
-    return "".join(shown) + _more(result)
+    wide, *pair = figures
+    signed = "not signed" if result.signature is None else "signed"
+    return {
+        "title": f"{result.plan.title}: {verdict_line(result)}",
+        "author": "" if prepared is None else prepared.author,
+        "circumstances": " · ".join(circumstances(result, prepared)),
+        "subject": result.plan.title,
+        "headline": f"{mark_of(result).shape} {in_points(result)}",
+        "range": " ".join(filter(None, (worse_off(result), points_range(result)))),
+        "next": " ".join(next_steps(result)),
+        "footer": f"{result.software} · {result.plan.digest[:19]} · {signed}",
+        "blocks": [
+            *_first_page(result, document, pair),
+            *_details(result, document, wide),
+        ],
+    }
 
 
-def _more(result: AuditResult) -> str:
-    """What of the rates has no room on a sheet."""
-    groups = len(result.groups) - _GROUPS
-    rates = len(tables.all_rates(result)) - _THRESHOLDS
-    left = [
-        *([counted(groups, "more group")] if groups > 0 else []),
-        *([counted(rates, "more threshold")] if rates > 0 else []),
-    ]
-    return f"<figcaption>{' and '.join(left)} in the JSON.</figcaption>" if left else ""
+def _first_page(
+    result: AuditResult, document: Mapping[str, Any], pair: Iterable[SheetFigure]
+) -> Iterator[Block]:
+    for_all = verdict_for_all(result)
+    beside = [*([] if for_all is None else [" ".join(for_all)]), *left_out(result)]
+    if beside:
+        yield _list(beside)
+    yield _table(tables.groups(result), document)
+    yield _figures(*pair)
+    if care := weakening(result):
+        yield {"kind": "section", "text": "Read with care"}
+        yield _list(care)
+    yield {"kind": "section", "text": "In other words"}
+    yield _text(how_large(result))
+    yield _text(seen_alone(result))
+    yield _text(why(result))
 
 
-def _table(caption: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table whose first column is a name, and all others numbers."""
-    number = ' class="number"'
-    head = "".join(
-        f'<th scope="col"{number if place else ""}>{escape(name)}</th>'
-        for place, name in enumerate(heads)
-    )
-    body = "".join(
-        f"<tr><td>{escape(short(name))}</td>"
-        f"{''.join(f'<td{number}>{escape(text)}</td>' for text in numbers)}</tr>"
-        for name, *numbers in rows
-    )
-    return (
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>"
-    )
-
-
-def _answers(result: AuditResult, most: int) -> str:
-    left = (("How large?", how_large(result)), ("Why?", why(result)))
-    right = (
-        ("Would a silo have seen it alone?", seen_alone(result)),
-        ("How certain, in detail?", how_certain(result)),
-    )
-    columns = "".join(
-        f"<div>{''.join(_section(title, f'<p>{escape(text)}</p>') for title, text in column)}</div>"
-        for column in (left, right)
-    )
-    limits = _section("What this does not prove", _listed(does_not_prove()[:2]))
-    missing = _section("What is missing?", _listed(_cut(what_weakens(result), most)))
-    return (
-        f'<div class="answers">{columns}</div>'
-        f'<div class="answers"><div>{missing}</div><div>{limits}</div></div>'
-    )
-
-
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{body}</section>"
-
-
-def _listed(sentences: Iterable[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in sentences)}</ul>"
-
-
-def _cut(sentences: tuple[str, ...], most: int) -> tuple[str, ...]:
-    more = len(sentences) - most
-    if more <= 0:
-        return sentences
-    return (*sentences[:most], f"{more:,} more in the JSON and the HTML report.")
-
-
-def _silos(result: AuditResult, most: int) -> str:
+def _details(
+    result: AuditResult, document: Mapping[str, Any], ranges: SheetFigure
+) -> Iterator[Block]:
+    """What stands behind the answer."""
+    yield {"kind": "break"}
+    for table in tables.rate_tables(result):
+        yield _table(table, document)
+    yield from (_text(reading_rates(rates, result)) for rates in tables.all_rates(result))
+    yield {"kind": "section", "text": "Silos"}
     if summed := summed_silos(result):
-        return _section("Silos", f"<p>{escape(summed)}</p>")
-    table, left = tables.silos(result, most), len(result.silos) - most
-    rows = (row[:-1] for row in table.texts(result.to_dict()))  # without the notes
-    more = f"{left:,} more are in the JSON. " if left > 0 else ""
-    return (
-        f"{_table(table.caption, table.heads[:-1], rows)}"
-        f"<figcaption>{more}{escape(reading_silos(result))}</figcaption>"
-    )
+        yield _text(summed)
+    else:
+        yield _table(tables.silos(result, _SILOS), document, texts=1)
+        more = len(result.silos) - _SILOS
+        yield _text(f"{f'{more:,} more are in the JSON. ' * (more > 0)}{reading_silos(result)}")
+    yield {"kind": "section", "text": "How sure, in detail"}
+    yield _text(f"{method(result)[0].upper()}{method(result)[1:]}.")
+    yield _figures(ranges)
+    yield _text(how_certain(result))
+    yield _table(tables.measures(result), document, texts=1)
+    yield _text(explain_accuracy(result))
+    yield _text(explain_decomposition(result))
+    yield _table(tables.magnitudes(result), document)
+    yield _text(READING_MAGNITUDES)
+    yield {"kind": "section", "text": "What the silos released"}
+    yield _text(explain_privacy(result))
+    yield {"kind": "section", "text": "What this does not prove"}
+    yield _list(does_not_prove())
+    yield {"kind": "section", "text": "Where the numbers come from"}
+    yield _text(f"Plan {result.plan.digest}. {reproduce_words(result)}")
+    yield {"kind": "code", "text": reproduce_command(result)}
 
 
-def _footer(result: AuditResult) -> str:
-    signed = "not signed"
-    if result.signature is not None:
-        signed = f"signed with the key {escape(result.signature.key)}"
-    return (
-        f"<footer><p>Plan {escape(result.plan.digest)} · {escape(result.software)} · {signed}</p>"
-        f"<p>Again with: {escape(reproduce_command(result))}</p></footer>"
-    )
+def _text(text: str) -> Block:
+    return {"kind": "text", "text": text}
 
 
-_ROOMS: Final = (
-    Room(8.4, 8, 6),
-    Room(8.0, 6, 5),
-    Room(7.5, 5, 4),
-    Room(7.0, 4, 3),
-    Room(6.4, 3, 3),
-    Room(5.8, 3, 2),
-    Room(5.0, 2, 1),
-)
-"""From the most that a sheet usually holds to what one of the longest names needs."""
+def _list(items: Iterable[str]) -> Block:
+    return {"kind": "list", "items": list(items)}
 
 
-def pdf_report(result: AuditResult) -> bytes:
-    """Return the report as a PDF of one page (A4), tagged, with its fonts in it.
+def _figures(*figures: SheetFigure) -> Block:
+    return {
+        "kind": "figures",
+        "names": [each.name for each in figures],
+        "alts": [each.alt for each in figures],
+    }
 
-    Equal results give equal bytes with the same version of WeasyPrint and the same fonts.
+
+def _table(table: Table, document: Mapping[str, Any], *, texts: int = 0) -> Block:
+    """A table whose first column, and the last ``texts`` ones, are texts."""
+    last = len(table.heads)
+    return {
+        "kind": "table",
+        "caption": table.caption,
+        "columns": table.heads,
+        "rows": table.texts(document),
+        "texts": list(range(last - texts, last)),
+    }
+
+
+@cache
+def _letters() -> frozenset[int]:
+    """What the sheet's font can show."""
+    from matplotlib.ft2font import FT2Font  # noqa: PLC0415 -- heavy
+
+    return frozenset(FT2Font(str(_fonts() / "DejaVuSans.ttf")).get_charmap())
+
+
+def _fonts() -> Path:
+    """The folder of the fonts that come with matplotlib: the same on every machine."""
+    from matplotlib import get_data_path  # noqa: PLC0415 -- heavy
+
+    return Path(get_data_path()) / "fonts" / "ttf"
+
+
+def drawable(text: str) -> str:
+    r"""Return a text in which a character that the font lacks is written as its code: PDF/UA allows no blanks.
+
+    Examples
+    --------
+    >>> drawable("Hôpital 東")
+    'Hôpital \\u6771'
+    """
+    known = _letters()
+    return "".join(each if each.isspace() or ord(each) in known else _code(each) for each in text)
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401 -- JSON
+    """The same with every text drawable."""
+    if isinstance(value, str):
+        return drawable(value)
+    if isinstance(value, Mapping):
+        return {name: _shown(each) for name, each in value.items()}
+    return list(map(_shown, value)) if isinstance(value, list) else value
+
+
+def _code(letter: str) -> str:
+    return letter.encode("ascii", "backslashreplace").decode()
+
+
+def pdf_report(result: AuditResult, prepared: Preparation | None = None) -> bytes:
+    """Return the report as a PDF/UA-1 (A4), tagged, with its fonts in it and texts for its figures.
+
+    Equal arguments give equal bytes with the same versions of typst and matplotlib.
 
     Raises
     ------
     MissingExtraError
-        If WeasyPrint, a library of the system that it needs, or matplotlib is missing.
+        If typst or matplotlib is not installed.
     """
     check_pdf()
+    typst = extra("typst", "a PDF report", "pdf")
     figures = sheet_figures(result)
-    style = files("fedparity.report").joinpath("sheet.css").read_text("utf-8")
-    pages = (sheet_html(result, figures, style=style, room=room) for room in _ROOMS)
-    digest = hashlib.sha256(result.to_json().encode()).digest()
-    with _quiet(), _without_clock():
-        documents = map(_rendered, pages)
-        document = next(each for each in documents if len(each.pages) == 1)
-        data: bytes = document.write_pdf(pdf_identifier=digest[:16], pdf_tags=True)
-    return data
-
-
-def _rendered(page: str) -> Any:  # noqa: ANN401 -- a document of WeasyPrint
-    return weasyprint().HTML(string=page, base_url=None, url_fetcher=_refuse).render()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without a line in the log for each letter, of each name, that no font here has."""
-    logger = logging.getLogger("weasyprint")
-    logger.addFilter(_is_news)
-    try:
-        yield
-    finally:
-        logger.removeFilter(_is_news)
-
-
-@contextmanager
-def _without_clock() -> Iterator[None]:
-    """With one time of writing for all fonts: fontTools, which cuts them where HarfBuzz cannot, states it."""
-    before = os.environ.get("SOURCE_DATE_EPOCH")
-    os.environ["SOURCE_DATE_EPOCH"] = before or "0"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SOURCE_DATE_EPOCH"]
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    return ".notdef" not in str(record.msg)
-
-
-def _refuse(url: str, *_: object, **__: object) -> NoReturn:
-    """Nothing on the sheet is fetched, from the network or from a file."""
-    raise ValueError(url)
+    data = json.dumps(_shown(sheet_data(result, figures, prepared)), ensure_ascii=False)
+    with TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "report.json").write_text(data, "utf-8")
+        for figure in figures:
+            (place / figure.name).write_text(figure.svg, "utf-8")
+        layout = files("fedparity.report").joinpath("sheet.typ").read_bytes()
+        (place / "sheet.typ").write_bytes(layout)
+        made: bytes = typst.compile(
+            str(place / "sheet.typ"),
+            root=folder,
+            font_paths=[str(_fonts())],
+            ignore_system_fonts=True,
+            pdf_standards=["ua-1"],
+            timestamp=0,
+        )
+    return made

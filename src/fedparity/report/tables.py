@@ -15,8 +15,7 @@ from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import SiloResult, group_key
 from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import Rates, rates_heading
-from fedparity.report.sentences.caveats import given_words
-from fedparity.report.sentences.naming import counted_in
+from fedparity.report.sentences.naming import counted_in, given_words
 from fedparity.text import NOTHING, amount, percent, pointer, written
 
 __all__ = [
@@ -36,6 +35,7 @@ __all__ = [
     "measures",
     "pairs",
     "parts",
+    "rate_tables",
     "rates_table",
     "records_of",
     "silo_cell",
@@ -43,11 +43,12 @@ __all__ = [
     "silo_quantiles",
     "silos",
     "terms",
+    "warnings",
 ]
 
 READING_MAGNITUDES = (
-    "An interval is of the population; the other ranges are of the raw data, whatever they are, "
-    "noise included. The first two values are without what noise adds on average."
+    "The interval describes the population, the other ranges the raw data. What chance and noise add "
+    "on average is taken off the first two values."
 )
 _SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
 """Of the curves; those of the silos' quantiles are the same."""
@@ -139,17 +140,52 @@ def _row(title: str, base: str, fields: Mapping[str, str]) -> Row:
 
 
 def groups(result: AuditResult) -> Table:
-    """Return each group's records, share and mean."""
+    """Return each group's records, share and mean, and its rate at every threshold.
+
+    At a single threshold its ratio to the highest rate stands beside it, with interval and answer; at
+    several, :func:`rates_table` has them.
+    """
     fields = {"n": "amount", "share": "percent", "mean": "number"}
+    columns = [counted_in(result), "share", "mean score"]
+    rates = all_rates(result)
+    if len(rates) == 1:
+        columns += [rates_heading(rates[0]), *_rate_columns(result)[1:]]
+    else:
+        columns += map(rates_heading, rates)
+    rows = []
+    for i, each in enumerate(result.groups):
+        cells = list(_row("", f"/groups/{i}", fields).cells)
+        for place in range(len(rates)):
+            base = f"{_rates_path(result, place)}/groups/{i}"
+            shown = _RATE_FIELDS if len(rates) == 1 else {"rate/value": "percent"}
+            cells += _row("", base, shown).cells
+        rows.append(Row(title=group_words(each.group), cells=tuple(cells)))
     return Table(
         caption="The groups, in all silos together",
         corner="group",
-        columns=_columns(counted_in(result), "share", "mean score"),
-        rows=tuple(
-            _row(group_words(each.group), f"/groups/{i}", fields)
-            for i, each in enumerate(result.groups)
-        ),
+        columns=_columns(*columns),
+        rows=tuple(rows),
+        is_sentence=bool(rates),
     )
+
+
+_RATE_FIELDS: Final = {
+    "rate/value": "percent",
+    "rate/interval": "percents",
+    "ratio/value": "number",
+    "ratio/interval": "span",
+    "answer": "four fifths",
+}
+
+
+def _rate_columns(result: AuditResult) -> list[str]:
+    often = f"{percent(result.confidence)} range"
+    return ["rate", often, "ratio to highest rate", often, "four fifths"]
+
+
+def _rates_path(result: AuditResult, place: int) -> str:
+    first = len(result.thresholds)
+    return f"/thresholds/{place}" if place < first else f"/tails/{place - first}"
 
 
 def all_rates(result: AuditResult) -> tuple[Rates, ...]:
@@ -162,25 +198,35 @@ def rates_table(result: AuditResult, place: int) -> Table:
 
     ``place`` counts among :func:`all_rates`.
     """
-    rates, first = all_rates(result)[place], len(result.thresholds)
-    base = f"/thresholds/{place}" if place < first else f"/tails/{place - first}"
-    often = f"{percent(result.confidence)} interval"
-    fields = {
-        "rate/value": "percent",
-        "rate/interval": "percents",
-        "ratio/value": "number",
-        "ratio/interval": "span",
-        "answer": "text",
-    }
+    rates, base = all_rates(result)[place], _rates_path(result, place)
     return Table(
         caption=rates_heading(rates),
         corner="group",
-        columns=_columns("rate", often, "to the highest", often, "four fifths"),
+        columns=_columns(*_rate_columns(result)),
         rows=tuple(
-            _row(group_words(each.group), f"{base}/groups/{i}", fields)
+            _row(group_words(each.group), f"{base}/groups/{i}", _RATE_FIELDS)
             for i, each in enumerate(rates.groups)
         ),
         is_sentence=True,
+    )
+
+
+def rate_tables(result: AuditResult) -> tuple[Table, ...]:
+    """Return the tables of rates that the table of the groups does not hold already."""
+    many = len(all_rates(result))
+    return tuple(rates_table(result, place) for place in range(many)) if many > 1 else ()
+
+
+def warnings(result: AuditResult) -> Table:
+    """Return the warnings, each by its code."""
+    return Table(
+        caption="Warnings",
+        corner="code",
+        columns=_columns("warning"),
+        rows=tuple(
+            Row(title=each.code, cells=(Cell(f"/warnings/{i}/text", "text"),))
+            for i, each in enumerate(result.warnings)
+        ),
     )
 
 
@@ -193,8 +239,8 @@ def magnitudes(result: AuditResult) -> Table:
         columns=_columns(
             "value",
             f"{percent(result.confidence)} interval",
-            given_words(result),
-            "and all that is missing",
+            "guaranteed for the silos' own records",
+            "if missing data could be anything",
         ),
         rows=(
             _estimate(f"{first} and {second}, furthest apart, in points", "worst_pair"),
@@ -246,13 +292,25 @@ def measures(result: AuditResult) -> Table:
             "combined", "with the guaranteed error of the sketches", ends="/disparity/combined"
         ),
         _measure(
-            "certificate", f"the raw data, {given_words(result)}", ends="/disparity/certificate"
+            "certificate",
+            f"guaranteed range for the silos' own records, {given_words(result)}",
+            ends="/disparity/certificate",
         ),
     ]
     if found.outer != found.certificate:
-        rows.append(_measure("outer bounds", "and all that is missing", ends="/disparity/outer"))
+        rows.append(
+            _measure(
+                "outer bounds",
+                "guaranteed range if missing data could be anything",
+                ends="/disparity/outer",
+            )
+        )
     rows += [
-        _measure("p-value", "how often noise alone shows as much", "/disparity/p_value"),
+        _measure(
+            "p-value",
+            "how often chance gives as much if the groups are alike",
+            "/disparity/p_value",
+        ),
         _measure(
             f"Heterogeneity {symbol('H', result)}",
             often,
@@ -282,25 +340,21 @@ def _measure(title: str, meaning: str, value: str = "", ends: str = "") -> Row:
     return Row(title=title, cells=cells)
 
 
-def pairs(result: AuditResult) -> Table:
-    """Return the distances of every two groups."""
-    fields = {
-        "corrected": "number",
-        "interval": "span",
-        "certificate": "span",
-        "mean_gap": "signed",
-        "cramer": "number",
-    }
+def pairs(result: AuditResult, *, details: bool = False) -> Table:
+    """Return the distances of every two groups; ``details`` adds the certificate and the Cramér distance."""
+    fields = {"corrected": "number", "interval": "span", "mean_gap": "signed"}
+    titles = [
+        "points apart",
+        f"{percent(result.confidence)} interval",
+        "mean of the first minus the second",
+    ]
+    if details:
+        fields |= {"certificate": "span", "cramer": "number"}
+        titles += ["guaranteed for the silos' own records", symbol("C", result)]
     return Table(
         caption="Distances between two groups, in score points",
         corner="groups",
-        columns=_columns(
-            symbol("W", result),
-            f"{percent(result.confidence)} interval",
-            given_words(result),
-            "mean of the first minus the second",
-            symbol("C", result),
-        ),
+        columns=_columns(*titles),
         rows=tuple(
             _row(" and ".join(map(group_words, pair.groups)), f"/pairs/{i}", fields)
             for i, pair in enumerate(result.pairs)
@@ -390,8 +444,16 @@ def accuracy(result: AuditResult) -> Table:
         ("without what noise adds on average", "/disparity/corrected", "number"),
         (f"{often} interval: sampling and sketches", "/disparity/interval", "span"),
         ("combined: with the guaranteed error of the sketches", "/disparity/combined", "span"),
-        ("certificate: the raw data, given the sketches", "/disparity/certificate", "span"),
-        ("outer bounds: and all that is missing", "/disparity/outer", "span"),
+        (
+            "certificate: guaranteed range for the silos' own records",
+            "/disparity/certificate",
+            "span",
+        ),
+        (
+            "outer bounds: guaranteed range if missing data could be anything",
+            "/disparity/outer",
+            "span",
+        ),
         ("p-value", "/disparity/p_value", "number"),
         (f"heterogeneity {symbol('H', result)}", "/heterogeneity/value", "number"),
         (f"{often} interval", "/heterogeneity/interval", "span"),

@@ -9,7 +9,7 @@ from typing import Final
 from fedparity.documents.result import AuditResult
 from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import symbol
-from fedparity.text import percents, span, stated, told_apart
+from fedparity.text import percent, percents, span, stated, told_apart
 
 __all__ = [
     "ALL",
@@ -20,12 +20,13 @@ __all__ = [
     "level_words",
     "mark_of",
     "verdict_line",
+    "verdict_reason",
     "verdict_words",
     "verdicts_differ",
 ]
 
 ANSWERED: Final = "Among the silos that answered"
-ALL: Final = "For all, whatever the missing ones hold"
+ALL: Final = "If the missing data could be anything"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,17 @@ def verdict_words(result: AuditResult) -> str:
         return VERDICTS["none"].phrase
     among = f" {ANSWERED[0].lower()}{ANSWERED[1:]}" if verdicts_differ(result) else ""
     return f"{mark_of(result).phrase} of {level_words(result)}{among}"
+
+
+def verdict_reason(result: AuditResult) -> str:
+    """Return the verdict with what it rests on: ``Clearly above: the whole 95 % range is above 0.5 points``."""
+    level, often = level_words(result), f"{percent(result.confidence)} range"
+    return {
+        "above": f"Clearly above: the whole {often} is above {level}",
+        "below": f"Clearly below: the whole {often} is at most {level}",
+        "inconclusive": f"Inconclusive: the {often} is on both sides of {level}",
+        "none": VERDICTS["none"].phrase,
+    }[result.disparity.verdict.answered]
 
 
 def verdict_line(result: AuditResult) -> str:

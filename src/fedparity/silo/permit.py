@@ -28,6 +28,7 @@ from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
 from fedparity.privacy.policy import Policy
+from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.records import RowCounts
 from fedparity.tables.databases import Address, DatabaseTable
 
@@ -139,7 +140,7 @@ class Permit:
             weaker=weaker,
             again_because=(again_because or "").strip() or None,
             in_period=in_period,
-            reading=_recorded(reading or {}),
+            reading=_recorded(plan, reading or {}),
         )
 
     def voided(self) -> str | None:
@@ -320,9 +321,12 @@ class Permit:
         )
 
 
-def _recorded(reading: Mapping[str, Any]) -> dict[str, Any] | None:
+def _recorded(plan: Plan, reading: Mapping[str, Any]) -> dict[str, Any] | None:
     """What of a reading was given, as the ledger keeps it."""
     group = reading.get("group")
+    if plan.releases_tables and "groups" not in reading:  # else the columns are resolved already
+        named = {name: reading.get(name) for name in ("group", "axes", "outcome")}
+        group = label_columns(plan, **named)
     stated = {
         "score": reading.get("score"),
         "group": [group] if isinstance(group, str) else list(group or ()),
@@ -362,6 +366,7 @@ def plan_view(plan: Plan) -> dict[str, Any]:
         "thresholds": document["thresholds"],
         "grid": mode.view,
         "period": document["period"],
+        **{name: document[name] for name in ("axes", "outcome") if name in document},
     }
 
 

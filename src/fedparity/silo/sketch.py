@@ -10,6 +10,7 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import OptionError, PrivacyError, TableError
 from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
+from fedparity.silo.label_columns import label_columns
 from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.sketches.selection.passes import KernelName, Progress
 from fedparity.tables.opening import open_records
@@ -25,6 +26,8 @@ def sketch(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -59,6 +62,10 @@ def sketch(
         The name under which the silo answers.
     score, group : str
         Columns; several for ``group`` make intersections. If None, the columns named so.
+    axes : mapping of str to str
+        The column of each axis of the plan; the column of the axis's name where it is not listed.
+    outcome : str, optional
+        The column of the outcome, if the plan asks for one; ``outcome`` if absent.
     weight : str, optional
         Column of survey or exposure weights.
     where : str, optional
@@ -110,6 +117,8 @@ def sketch(
     reading: dict[str, Any] = {
         "score": score,
         "group": group,
+        "axes": axes,
+        "outcome": outcome,
         "weight": weight,
         "where": where,
         "mapping": mapping,
@@ -145,6 +154,8 @@ def prepare(
     silo: str,
     score: str | None = None,
     group: str | Sequence[str] | None = None,
+    axes: Mapping[str, str] | None = None,
+    outcome: str | None = None,
     weight: str | None = None,
     where: str | None = None,
     mapping: Mapping[str, str] | None = None,
@@ -162,8 +173,8 @@ def prepare(
     records = open_records(
         data,
         score=score,
-        group=group,
-        groups=plan.groups,
+        group=label_columns(plan, group=group, axes=axes, outcome=outcome),
+        groups=plan.record_labels,
         weight=weight,
         where=where,
         mapping=mapping,
@@ -187,8 +198,10 @@ def preview(
     """
     mode = mode_of(plan)
     mode.check(silo, weighted=reading.get("weight") is not None)
-    columns = {"score": None, "group": None, **reading}
-    return mode.preview(open_records(data, groups=plan.groups, **columns), silo, options)
+    columns = {"score": None, **reading}
+    named = {name: columns.pop(name, None) for name in ("group", "axes", "outcome")}
+    columns["group"] = label_columns(plan, **named)
+    return mode.preview(open_records(data, groups=plan.record_labels, **columns), silo, options)
 
 
 class Sketcher:
@@ -207,7 +220,7 @@ class Sketcher:
     plan : Plan
     silo : str
         The name under which the silo answers.
-    score, group, weight, where, mapping, missing, other
+    score, group, axes, outcome, weight, where, mapping, missing, other
     policy, ledger, dataset, allow_weaker, again_because, in_period
         As for :func:`fedparity.sketch`.
     resolution : int, default 4096
@@ -230,6 +243,8 @@ class Sketcher:
         silo: str,
         score: str | None = None,
         group: str | Sequence[str] | None = None,
+        axes: Mapping[str, str] | None = None,
+        outcome: str | None = None,
         weight: str | None = None,
         where: str | None = None,
         mapping: Mapping[str, str] | None = None,
@@ -247,8 +262,8 @@ class Sketcher:
         self._mode.check(silo, weighted=weight is not None)
         self._options: dict[str, Any] = {
             "score": score,
-            "group": group,
-            "groups": plan.groups,
+            "group": label_columns(plan, group=group, axes=axes, outcome=outcome),
+            "groups": plan.record_labels,
             "weight": weight,
             "where": where,
             "mapping": mapping,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -188,6 +188,32 @@ class Cell:
             effective=effective,  # type: ignore[arg-type]
         )
 
+    @classmethod
+    def joined(cls, cells: Sequence[Cell]) -> Cell:
+        """Return one cell of counts with the records of several, each where its own cell has them.
+
+        Thresholds that all of them counted at are counted in it, too.
+
+        Examples
+        --------
+        >>> first, second = (Cell.from_scores(own, levels=1, kind="counts") for own in ([1.0, 2.0], [2.0]))
+        >>> Cell.joined([first, second]).masses
+        array([1, 1, 1])
+        """
+        masses = np.concatenate([_masses(cell) for cell in cells])
+        values = np.concatenate([cell.values for cell in cells])
+        errors = [np.broadcast_to(cell.value_error, cell.levels) for cell in cells]
+        order = np.argsort(values, kind="stable")
+        shared = set.intersection(*(set(cell.above) for cell in cells))
+        return cls(
+            count=sum(cell.count for cell in cells),
+            values=values[order],
+            masses=masses[order],
+            value_error=np.concatenate(errors)[order],
+            kind="counts",
+            above={each: sum(cell.above[each] for cell in cells) for each in sorted(shared)},
+        )
+
     @property
     def levels(self) -> int:
         """The number k of values."""
@@ -234,6 +260,10 @@ def _mean_square(scores: FloatArray, masses: npt.NDArray[Any] | None, means: Flo
 def _effective(masses: npt.NDArray[Any]) -> float:
     weights = masses / masses.max()
     return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _masses(cell: Cell) -> npt.NDArray[Any]:
+    return np.full(cell.levels, cell.count / cell.levels) if cell.masses is None else cell.masses
 
 
 def _is_number(value: object) -> bool:

@@ -31,7 +31,7 @@ _NONE = -1
 _SHORT = 16
 _MOST_UNLISTED = 1_000
 _MOST_GROUPS = 1_000_000
-_MISSING_NAMES = "missing", "unknown"
+_MISSING_NAMES = "missing", "unknown", "without outcome"
 _BOOLEANS = {"true": ("true", "True", "TRUE"), "false": ("false", "False", "FALSE")}
 
 

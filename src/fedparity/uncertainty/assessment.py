@@ -117,8 +117,8 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, 
         warnings.append(
             AuditWarning(
                 code="small_cells",
-                text=f"{small} of {federation.counts.size} cells have fewer than {_SMALL_CELL} "
-                "records: intervals may cover less often than stated.",
+                text=f"{small} of {federation.counts.size} silo-group samples have fewer than "
+                f"{_SMALL_CELL} records: the ranges may be too narrow.",
             )
         )
     for group, reach in zip(federation.groups, group_reaches(federation).tolist(), strict=True):
@@ -135,8 +135,8 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, 
         warnings.append(
             AuditWarning(
                 code="heavy_tie",
-                text=f"one score holds more than {_HEAVY_TIE:.0%} of a cell, and a group has fewer "
-                f"than {_FEW_WITH_TIES:,} records: intervals may cover less often than stated.",
+                text=f"one score holds more than {_HEAVY_TIE:.0%} of a silo-group sample, and a group "
+                f"has fewer than {_FEW_WITH_TIES:,} records: the ranges may be too narrow.",
             )
         )
     if federation.counts.dtype.kind != "i":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
+from tests.report_audits import AUDITS, named_audit
 
 from fedparity.cli.audit_text import audit_text
 from fedparity.documents.message_cells import SketchedCell
@@ -56,18 +57,19 @@ def test_it_starts_with_points_direction_and_verdict(level, verdict, order):
     assert widest(text) <= 80
 
 
-def test_one_range_stands_under_it_and_both_verdicts_by_name():
+def test_one_range_stands_under_it_and_what_the_missing_could_change():
     plan = make_plan(review_level=0.05, silos=["s0", "s1", "s2", "absent"])
     text = " ".join(audit_text(result_of(plan)).split("\n\n")[0].split())
 
-    assert re.search(r"0\.\d+ to 0\.\d+ points \(95 % interval\)\. ▲ Among", text)
     assert re.search(
-        r"▲ Among the silos that answered: above 0\.05 points \(0\.\d+ to 0\.\d+ points\)\.", text
+        r"95 % range: 0\.\d+ to 0\.\d+ points once sampling and summarizing are allowed for\. ◆",
+        text,
     )
     assert (
-        "◆ For all, whatever the missing ones hold: inconclusive at 0.05 points (0 to 1 points)."
+        "◆ If the missing data could be anything: inconclusive at 0.05 points (range 0 to 1 points)."
         in text
     )
+    assert "Next: Ask absent to answer, which could change the verdict. Review why" in text
     assert "above the review level of 0.05 points among the silos that answered" in text
 
 
@@ -102,11 +104,12 @@ def test_of_many_groups_the_two_furthest_apart_are_named():
     groups = np.repeat(["A", "B", "C"], 600)
     table = random.beta(np.repeat([2, 3, 8], 600), 5), groups, np.array(["s"] * 1800)
 
-    text = " ".join(audit_text(result_of(make_plan(groups=("A", "B", "C")), table)).split())
+    result = result_of(make_plan(groups=("A", "B", "C")), table)
+    text = " ".join(audit_text(result, details=True).split())
 
     assert re.match(r"– C scores 0\.\d+ points higher than A", text)
     assert "the two groups furthest apart" in text
-    assert "95 % interval for all pairs at once" in text
+    assert "it holds for all pairs of groups at once" in text
     assert re.search(r"A and C: 0\.\d+ points apart \(0\.\d+ to 0\.\d+, 95 % interval\)", text)
 
 
@@ -114,7 +117,7 @@ def test_what_noise_can_explain_has_no_direction():
     table = make_table(6, size=200, gap=0.0, silos=1)
     text = audit_text(result_of(make_plan(), table))
 
-    assert "no more than sampling noise shows" in " ".join(text.split())
+    assert "no more than chance would give" in " ".join(text.split())
     assert "higher than" not in text
 
 
@@ -123,11 +126,11 @@ def test_formulas_and_kinds_of_bounds_are_details():
     plain, detailed = (
         " ".join(audit_text(result, details=details).split()) for details in (False, True)
     )
-    kept = ("selection", "within", "influence", "s0", "s1", "s2", "Where it comes from")
+    kept = ("spread over", "inside silos", "influence", "s0", "s1", "s2", "Next: ")
     details = (
         *("Disparity G₂", "corrected", "certificate", "combined", "outer bounds"),
-        *("Heterogeneity H₂", "p-value", "V_mix", "V_bar", "+ R", "≤ G₂ ≤", "Variance share"),
-        *("Equal weights", "Mean gap in sd", "points from the center", "no threshold shows"),
+        *("Heterogeneity H₂", "(p <= ", "V_mix", "V_bar", "+ R", "≤ G₂ ≤", "Variance share"),
+        *("Equal weights", "Mean gap in sd", "points from the center", "at any threshold"),
         "No term sees which silo is which across groups",
     )
 
@@ -147,11 +150,13 @@ def test_a_result_that_was_read_can_be_told_in_detail():
 
 def test_thresholds_of_the_plan_stand_in_the_text():
     plan = make_plan(thresholds=[0.5], favorable="below")
-    text = audit_text(result_of(plan))
+    result = result_of(plan)
+    short, text = audit_text(result), audit_text(result, details=True)
 
+    assert re.search(r"records +mean +below 0.5 +ratio +95 % range +four fifths", short)
+    assert re.search(r"A +[\d,]+ +0\.\d+ +\d+\.\d % +\d\.\d+  \d\.\d+ to \d\.\d+  [abc]", short)
     assert "Share with a score below 0.5" in text
     assert re.search(r"A +\d+\.\d %  \d+\.\d % to \d+\.\d %", text)
-    assert "four fifths" in text
     assert "known exactly" in " ".join(text.split())
 
 
@@ -176,10 +181,10 @@ def test_what_is_missing_and_withheld_is_named():
     cells = [make_cell(plan, "A", np.linspace(0, 1, 50)), SketchedCell.kept_back("B", "small")]
     messages = [*make_messages(plan, *make_table(4)), make_message(plan, "tiny", cells)]
 
-    text = audit_text(result_of(plan, messages=messages))
+    text = audit_text(result_of(plan, messages=messages), details=True)
 
-    assert "4 of 5 silos" in text
-    assert "1 of 5 silos sent nothing: 'absent'" in text
+    assert "4 of 5 silos answered" in text
+    assert "! 1 of 5 silos sent nothing and is in no estimate: absent." in text
     assert "tiny: B (small)" in text
     assert "50+" in text
     assert widest(text) <= 80
@@ -197,9 +202,10 @@ def test_what_is_missing_and_withheld_is_named():
 )
 def test_long_and_wide_names_fit(names):
     plan = make_plan(silos=[*names, "z" * 200, "院" * 100], title="題" * 100)
-    text = audit_text(result_of(plan, messages=silos_named(names, plan)))
+    result = result_of(plan, messages=silos_named(names, plan))
+    text = audit_text(result, details=True)
 
-    assert widest(text) <= 80
+    assert max(widest(text), widest(audit_text(result))) <= 80
     assert all(cut(name, 15).rstrip("…")[:4] in text for name in names)
 
 
@@ -218,20 +224,22 @@ def test_of_many_silos_those_of_largest_influence_are_shown():
     plan = make_plan(levels=5)
     result = result_of(plan, messages=silos_named([f"silo {j:04d}" for j in range(60)], plan))
     influence = {each.silo: abs(each.influence) for each in result.attribution.silos}
-    text = audit_text(result)
+    text = audit_text(result, details=True)
     shown = [line.strip()[:9] for line in text.splitlines() if line.startswith("  silo 0")]
 
     assert len(shown) == 15
     assert min(influence[name] for name in shown) >= sorted(influence.values())[-15]
-    assert "45 more are in the JSON" in text
+    assert "45 more in the JSON" in text
     assert widest(text) <= 80
 
 
 def test_forty_silos_are_all_shown():
     plan = make_plan(levels=5)
-    text = audit_text(result_of(plan, messages=silos_named([f"s{j}" for j in range(40)], plan)))
+    result = result_of(plan, messages=silos_named([f"s{j}" for j in range(40)], plan))
+    text = audit_text(result, details=True)
 
     assert sum("●" in line for line in text.splitlines()) == 40
+    assert "more with --details" in audit_text(result)
 
 
 def test_many_groups_are_counted():
@@ -241,8 +249,10 @@ def test_many_groups_are_counted():
         SketchedCell(group=group, count=100, values=[0.01 * i, 0.5])
         for i, group in enumerate(groups)
     ]
-    text = audit_text(result_of(plan, messages=[make_message(plan, "x", cells)]))
+    result = result_of(plan, messages=[make_message(plan, "x", cells)])
+    text = audit_text(result, details=True)
 
+    assert "8 more groups with --details" in audit_text(result)
     assert "and 4 more groups" in text
     assert "and 58 more pairs" in text
 
@@ -287,3 +297,26 @@ def test_wrapping_breaks_words_that_are_too_long():
 )
 def test_numbers_are_short(value, text):
     assert number(value) == text
+
+
+@pytest.mark.parametrize("name", sorted({*AUDITS} - {"names"}))
+def test_the_short_answer_fits_a_screen(name):
+    """24 lines of 80 columns, the prompt included, whatever the audit found."""
+    text = audit_text(named_audit(name))
+
+    assert len(text.splitlines()) <= 23
+    assert widest(text) <= 80
+
+
+@pytest.mark.parametrize("name", ["missing", "grid", "above"])
+def test_every_warning_is_named_by_its_code(name):
+    """In the short answer and in the long one; those at the top are said in words."""
+    result = named_audit(name)
+    first = {"silos_missing", "silos_dropped_out", "group_set_aside", "implausible_count"}
+    codes = {warning.code for warning in result.warnings} - first
+
+    for details in (False, True):
+        text = audit_text(result, details=details)
+        assert [code for code in codes if code not in text] == []
+    assert all(code in repr(result) for code in codes)
+    assert all(code in result._repr_html_() for code in codes)

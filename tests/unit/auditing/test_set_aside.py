@@ -51,7 +51,8 @@ def test_it_is_said_first(found):
 
     assert first.code == "group_set_aside"
     assert first.text.startswith("no silo released group C, so it was set aside")
-    assert "\nSet aside\n  C: no silo released it (withheld by 4 of 4 silos" in audit_text(found)
+    start = audit_text(found).split("\n\n")[0]
+    assert "\n  ! C: no silo released it (withheld by 4 of 4 silos" in start
 
 
 def test_the_others_are_measured_as_if_it_were_not_in_the_plan(found):

@@ -7,6 +7,7 @@ from tests.unit.cli.samples import message, plan, run, write_audit
 
 import fedparity as fp
 from fedparity.cli.audit_text import audit_text
+from fedparity.text import FOUR_FIFTHS
 
 
 @pytest.fixture(autouse=True)
@@ -116,7 +117,7 @@ def test_thresholds_and_tails_have_intervals(folder):
     result = expected(asked, "north", "south", "west")
     report = result.at_threshold(0.5)
 
-    shown = audit("--threshold", 0.5, "--tail", 0.5, "--tail", 0.9).stdout
+    shown = audit("--threshold", 0.5, "--tail", 0.5, "--tail", 0.9, "--details").stdout
 
     low, high = report.groups[0].rate.interval
     least, most = report.groups[1].ratio.interval
@@ -124,8 +125,8 @@ def test_thresholds_and_tails_have_intervals(folder):
     assert f"{100 * low:.1f} % to {100 * high:.1f} %" in shown
     assert f"{least:.3f} to {most:.3f}" in shown
     assert "Share above the median of all records" in shown
-    assert "Share above the quantile 0.9 of all records" in shown
-    assert report.answer in shown
+    assert "Share above the quantile of level 0.9 of all records" in shown
+    assert FOUR_FIFTHS[report.groups[1].answer] in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 
@@ -185,7 +186,7 @@ def test_details_are_shown_on_request(folder):
 def test_what_is_missing_is_said_beside_the_rates(folder):
     write_audit(folder, silos=("north", "south"))
 
-    shown = " ".join(audit("--threshold", 0.5).stdout.split())
+    shown = " ".join(audit("--threshold", 0.5, "--details").stdout.split())
 
-    assert "For all, whatever the missing ones hold: undetermined." in shown
+    assert "If the missing data could be anything: it cannot be told from four fifths" in shown
     assert "0.0 % to 100.0 %" not in shown

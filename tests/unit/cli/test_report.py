@@ -6,9 +6,15 @@ import pytest
 from tests.unit.cli.samples import message, plan, run, table, write_audit, write_table
 
 import fedparity as fp
+from fedparity.cli.audit_text import audit_text
 from fedparity.report import formats
 from fedparity.report.markdown import markdown_report
 from fedparity.report.model_card import model_card_section
+from fedparity.report.preparation import Preparation
+from fedparity.report.table_files import csv_tables
+
+DAY = ("--date", "2026-11-18", "--author", "An Office")
+PREPARED = Preparation(date="2026-11-18", author="An Office")
 
 
 @pytest.fixture(autouse=True)
@@ -39,19 +45,19 @@ def unmeasured(monkeypatch):
 
 
 def test_markdown_and_model_card_are_written(folder, result):
-    ended = run("report", "result.json", "--markdown", "a.md", "--model-card", "card.md")
+    ended = run("report", "result.json", "--markdown", "a.md", "--model-card", "card.md", *DAY)
 
     assert ended.exit_code == 0
     assert ended.stdout == ""
     assert ended.stderr.splitlines() == ["wrote a.md", "wrote card.md"]
-    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result)
-    assert (folder / "card.md").read_text(encoding="utf-8") == model_card_section(result)
+    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result, PREPARED)
+    assert (folder / "card.md").read_text(encoding="utf-8") == model_card_section(result, PREPARED)
 
 
 def test_a_dash_prints(result):
-    ended = run("report", "result.json", "--markdown", "-")
+    ended = run("report", "result.json", "--markdown", "-", *DAY)
 
-    assert ended.stdout == markdown_report(result)
+    assert ended.stdout == markdown_report(result, PREPARED)
     assert ended.stderr == ""
 
 
@@ -59,7 +65,7 @@ def test_a_dash_prints(result):
 def test_the_page_and_the_sheet_are_written(folder, monkeypatch):
     """What they hold is tested where they are made."""
     for name in ("html", "pdf"):
-        made = formats.Format(lambda _, name=name: name.encode(), lambda: None, is_text=False)
+        made = formats.Format(lambda *_, name=name: name.encode(), lambda: None, is_text=False)
         monkeypatch.setitem(formats.FORMATS, name, made)
 
     assert run("report", "result.json", "--html", "a.html", "--pdf", "a.pdf").exit_code == 0
@@ -70,7 +76,8 @@ def test_the_page_and_the_sheet_are_written(folder, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
+        ["--open"],
+        ["--date", "soon", "--markdown", "a.md"],
         ["--html", "-"],
         ["--pdf", "-"],
         ["--html", "x", "--markdown", "./x"],
@@ -97,8 +104,37 @@ def test_existing_files_are_replaced_only_by_force(folder, result):
     assert "a.md exists already" in refused.stderr
     assert not (folder / "b.md").exists()
     assert (folder / "a.md").read_text(encoding="utf-8") == "mine"
-    assert run("report", "result.json", "--markdown", "a.md", "--force").exit_code == 0
-    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result)
+    assert run("report", "result.json", "--markdown", "a.md", "--force", *DAY).exit_code == 0
+    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result, PREPARED)
+
+
+def test_without_an_output_the_answer_is_printed(result):
+    short, long = run("report", "result.json"), run("report", "result.json", "--details")
+
+    assert short.stdout == audit_text(result) + "\n"
+    assert "V_mix" not in short.stdout
+    assert "V_mix" in long.stdout
+
+
+@pytest.mark.usefixtures("result")
+def test_the_page_is_opened_where_it_was_written(folder, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    made = formats.FORMATS["html"]._replace(render=lambda *_: b"page", check=lambda: None)
+    monkeypatch.setitem(formats.FORMATS, "html", made)
+
+    assert run("report", "result.json", "--html", "a.html", "--open").exit_code == 0
+    assert opened == [(folder / "a.html").as_uri()]
+
+
+def test_tables_are_written_to_a_folder_that_is_not_there(folder, result):
+    ended = run("report", "result.json", "--tables", "tables")
+    again = run("report", "result.json", "--tables", "tables")
+
+    assert ended.exit_code == 0
+    assert again.exit_code == 2
+    assert (folder / "tables" / "groups.csv").read_bytes() == csv_tables(result)["groups.csv"]
+    assert run("report", "result.json", "--tables", "tables", "--force").exit_code == 0
 
 
 def put(*path):
@@ -163,7 +199,7 @@ def test_a_missing_result_ends_with_3():
 
 @pytest.mark.usefixtures("result")
 def test_if_one_format_breaks_no_file_is_written(folder, monkeypatch):
-    def refuse(_):
+    def refuse(*_):
         raise ZeroDivisionError
 
     broken = formats.FORMATS["model-card"]._replace(render=refuse)
@@ -178,20 +214,22 @@ def test_if_one_format_breaks_no_file_is_written(folder, monkeypatch):
 def test_an_audit_writes_reports_beside_its_answer(folder):
     write_audit(folder)
     ended = run(
-        "audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "a.md"
+        "audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "a.md", *DAY
     )
     result = fp.AuditResult.read("r.json")
 
     assert "review level" in ended.stdout.replace("review\n  level", "review level")
     assert {"wrote a.md", "wrote r.json"} <= set(ended.stderr.splitlines())
-    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result)
+    assert (folder / "a.md").read_text(encoding="utf-8") == markdown_report(result, PREPARED)
 
 
 def test_a_report_that_is_printed_takes_the_place_of_the_text(folder):
     write_audit(folder)
-    ended = run("audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "-")
+    ended = run(
+        "audit", "plan.toml", "inbox", "--redraws", 20, "-o", "r.json", "--markdown", "-", *DAY
+    )
 
-    assert ended.stdout == markdown_report(fp.AuditResult.read("r.json"))
+    assert ended.stdout == markdown_report(fp.AuditResult.read("r.json"), PREPARED)
 
 
 def test_a_simulation_writes_reports_too(folder):

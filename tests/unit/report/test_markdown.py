@@ -18,8 +18,8 @@ from tests.report_results import (
 
 from fedparity.documents.result import AuditResult
 from fedparity.report.markdown import code, markdown_report, plain
-from fedparity.report.sentences.answers import in_points, points_range
-from fedparity.text import number, percent, percents, span
+from fedparity.report.sentences.answers import in_points, points_range, worse_off
+from fedparity.text import FOUR_FIFTHS, number, percent, percents, span
 
 HOSTILE = [
     "a|b",
@@ -102,12 +102,12 @@ def test_it_starts_with_the_headline_its_range_and_both_verdicts():
     lines = markdown_report(result).splitlines()
 
     assert lines[0] == f"## ▲ {in_points(result)}"
-    assert lines[2] == plain(points_range(result))
+    assert lines[2] == plain(f"{worse_off(result)} {points_range(result)}")
     assert [line[:33] for line in lines[4:8]] == [
-        "- ▲ Among the silos that answered",
-        "- ◆ For all, whatever the missing",
+        "- ◆ If the missing data could be ",
         "- rare: no silo released it (with",
         "- 1 of 3 silos sent nothing and i",
+        "- **Next:** Ask gone to answer, w",
     ]
 
 
@@ -120,14 +120,14 @@ def test_rates_follow_the_groups_and_details_come_late():
         text.index(part)
         for part in (
             *("### Groups", "**Share with a score below 5**", "**Share above the median"),
-            *("**How large?**", "### How large, in other units", "### Silos"),
-            *("### How sure, in detail", "| p-value |", "### What this does not prove"),
+            *("**How large?**", "### Silos", "### How sure, in detail"),
+            *("**How large, in other units**", "| p-value |", "### What this does not prove"),
         )
     ]
     assert places == sorted(places)
     shown = f"| B | {percent(row.rate.value)} | {percents(row.rate.interval)} |"
     assert shown in text
-    assert f"| {row.answer} |" in text
+    assert f"| {FOUR_FIFTHS[row.answer]} |" in text
     assert text.count("| p-value |") == 1
 
 

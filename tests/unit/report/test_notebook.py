@@ -14,7 +14,7 @@ from tests.report_results import (
 )
 
 from fedparity.report.notebook import notebook_html
-from fedparity.report.sentences.answers import points_range, two_verdicts
+from fedparity.report.sentences.answers import points_range, verdict_for_all
 from fedparity.report.sentences.caveats import left_out
 from fedparity.report.verdicts import VERDICTS
 from fedparity.text import number, percents
@@ -61,7 +61,7 @@ def test_it_shows_whom_it_leaves_out_and_the_rates():
     for told in (
         *left_out(result),
         "Share with a score below 5",
-        *(w for _, w in two_verdicts(result)),
+        " ".join(verdict_for_all(result)),
     ):
         assert told in page.text
     assert percents(result.thresholds[0].groups[0].rate.interval) in page.text

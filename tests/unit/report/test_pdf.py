@@ -1,6 +1,5 @@
-"""The sheet: one page, whatever it holds; the same bytes; nothing fetched."""
+"""The sheet: PDF/UA-1, the answer first, the same bytes, and names that are no markup."""
 
-import logging
 import re
 import subprocess
 import sys
@@ -22,14 +21,17 @@ from tests.report_results import (
 
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MissingExtraError, extras
-from fedparity.report.sentences.answers import in_points, points_range, two_verdicts
+from fedparity.report import sheet
+from fedparity.report.preparation import Preparation
+from fedparity.report.sentences.answers import in_points, points_range, worse_off
 from fedparity.report.sentences.caveats import left_out
-from fedparity.report.sheet import Room, SheetFigure, pdf_report, sheet_html
+from fedparity.report.sentences.origins import next_steps
+from fedparity.report.sheet import SheetFigure, pdf_report, sheet_data
 from fedparity.report.verdicts import VERDICTS
 from fedparity.text import percents
 
 
-def _weasyprint_works():
+def _typst_is_there():
     try:
         extras.check_pdf()
     except MissingExtraError:
@@ -37,30 +39,26 @@ def _weasyprint_works():
     return True
 
 
-needs_weasyprint = pytest.mark.skipif(
-    not _weasyprint_works(), reason="WeasyPrint, a library it needs, or matplotlib is missing"
+needs_typst = pytest.mark.skipif(
+    not _typst_is_there(), reason="typst or matplotlib is not installed"
 )
-
-LONG = with_names(
-    changed(incomplete_result(), "plan", title="W" * 200),
-    {"s0": "W" * 200, "s1": "<b>&" + "Ä " * 90, "tiny": "院" * 200},
-)
+HOSTILE = '#panic("x") $x^2$ *bold* _low_ @ref <label> `code` "q" \\ // /* [ ] { } 東京 😀 דרום'
 RESULTS = {
     "5 silos": lambda: result_of_silos(5),
     "60 silos": lambda: result_of_silos(60),
     "1,000 silos": lambda: result_of_silos(1000),
-    "1 silo": lambda: result_of_silos(1),
     "ten groups": lambda: result_of_silos(4, groups=10),
     "incomplete": incomplete_result,
     "rates, and a group set aside": aside_result,
-    "long names": lambda: LONG,
     "noise": noisy_result,
     "secure sum": summed_result,
     "no level": lambda: plain_result(review_level=None),
     "order 1": lambda: plain_result(order=1, sketch="mean", estimator="exact"),
+    "hostile names": lambda: with_names(
+        changed(incomplete_result(), "plan", title=HOSTILE), {"s0": HOSTILE, "s1": "W" * 200}
+    ),
 }
-ROOM = Room(8.0, 6, 4)
-FIGURES = [SheetFigure(svg=f"<svg id='{i}'></svg>", caption=f"figure {i}") for i in range(3)]
+FIGURES = [SheetFigure(f"{i}.svg", "<svg/>", f"figure {i}") for i in range(3)]
 
 
 def objects(data):
@@ -74,28 +72,38 @@ def objects(data):
     return text
 
 
-def pages(data):
-    return len(re.findall(r"/Type /Page\b(?!s)", objects(data)))
+def texts(data):
+    """Every text that the data of a sheet hold, at any depth."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for each in data.values() if isinstance(data, dict) else data:
+            yield from texts(each)
 
 
-@needs_weasyprint
+@needs_typst
 @pytest.mark.parametrize("name", RESULTS)
-def test_it_is_one_page_of_a4(name):
-    data = pdf_report(RESULTS[name]())
+def test_it_is_accessible_whatever_it_holds(name):
+    """The compiler refuses a PDF/UA-1 without title, language, texts for figures, or letters."""
+    text = objects(pdf_report(RESULTS[name](), Preparation(date="2026-11-18", author=HOSTILE)))
 
-    assert data.startswith(b"%PDF-")
-    assert pages(data) == 1
-    assert re.search(r"/MediaBox \[0 0 595\.\d+ 841\.\d+\]", objects(data))
+    assert text.startswith("%PDF-")
+    assert "pdfuaid" in text
+    assert "/StructTreeRoot" in text
+    assert re.search(r"/Lang\s?\(en", text)
+    assert "/FontFile" in text
+    assert text.count("/Alt") >= 3
+    assert "/Table" in text
 
 
-@needs_weasyprint
+@needs_typst
 def test_equal_results_give_equal_bytes_in_any_process(tmp_path):
     """Neither the time, nor the order of hashing, nor the path of a result matters."""
     result = incomplete_result()
     result.write(tmp_path / "result.json")
     code = (
         "import sys, fedparity as fp\n"
-        "fp.AuditResult.read('result.json').save_report(sys.argv[1])\n"
+        "fp.AuditResult.read('result.json').save_report(sys.argv[1], date='2026-11-18')\n"
     )
     for seed in ("1", "2"):
         subprocess.run(  # noqa: S603 -- our own code
@@ -106,90 +114,87 @@ def test_equal_results_give_equal_bytes_in_any_process(tmp_path):
         )
 
     first, second = ((tmp_path / f"{seed}.pdf").read_bytes() for seed in ("1", "2"))
-    assert first == second == pdf_report(AuditResult.read(tmp_path / "result.json"))
+    here = pdf_report(AuditResult.read(tmp_path / "result.json"), Preparation(date="2026-11-18"))
+    assert first == second == here
 
 
-@needs_weasyprint
-def test_it_is_tagged_titled_and_holds_its_fonts():
+@needs_typst
+def test_no_font_of_the_machine_is_used(monkeypatch):
+    """The fonts are those of typst and of matplotlib, so bytes do not depend on the machine."""
+    import typst  # noqa: PLC0415 -- optional
+
+    seen = {}
+    compiled = typst.compile
+    monkeypatch.setattr(
+        typst, "compile", lambda *a, **options: seen.update(options) or compiled(*a, **options)
+    )
     text = objects(pdf_report(plain_result()))
 
-    assert "/MarkInfo" in text
-    assert "/StructTreeRoot" in text
-    assert re.search(r"/Lang \(en\)", text)
-    assert "/Title" in text
-    assert "/FontFile" in text
-    assert "/CreationDate" not in text
+    assert seen["ignore_system_fonts"] is True
+    assert set(re.findall(r"/BaseFont\s?/[A-Z]+\+([A-Za-z]+)", text)) <= {
+        "DejaVuSans", "DejaVuSansMono", "LibertinusSerif"
+    }  # fmt: skip
 
 
-@needs_weasyprint
-def test_nothing_is_fetched_and_nothing_is_complained_of(caplog, monkeypatch):
-    """A style that WeasyPrint does not know, or an address, would be logged.
+@needs_typst
+@pytest.mark.parametrize("letter", ["東", "\U0001f3e5"])
+def test_a_letter_that_the_fonts_lack_is_written_as_its_code(letter):
+    code = letter.encode("ascii", "backslashreplace").decode()
 
-    So would be a library that this machine lacks, of which the sheet knows nothing.
-    """
-    monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("a connection"))
-    with caplog.at_level(logging.WARNING, logger="weasyprint"):
-        pdf_report(LONG)
-
-    said = [record.getMessage() for record in caplog.records]
-    assert [text for text in said if "HarfBuzz-Subset" not in text] == []
+    assert sheet.drawable(f"Hôpital {letter}") == f"Hôpital {code}"
+    assert sheet.drawable("Hôpital דרום 5 ≤ 6 ▲") == "Hôpital דרום 5 ≤ 6 ▲"
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
 def test_the_sheet_starts_with_the_headline_and_its_range(verdict):
     result = judged(plain_result(), verdict)
-    page = sheet_html(result, FIGURES, style="", room=ROOM)
+    data = sheet_data(result, FIGURES)
 
-    assert f"<main><h1>{VERDICTS[verdict].shape} {in_points(result)}</h1>" in page
-    assert f'</h1><p class="range">{points_range(result)}</p>' in page
+    assert data["headline"] == f"{VERDICTS[verdict].shape} {in_points(result)}"
+    assert data["range"] == " ".join(filter(None, (worse_off(result), points_range(result))))
+    assert data["next"] == " ".join(next_steps(result))
 
 
-def test_both_verdicts_and_whom_they_leave_out_stand_below_the_range():
+def test_date_author_period_plan_and_who_answered_stand_at_the_top():
+    result = changed(incomplete_result(), "plan", period=("2026-07-01", "2026-09-30"))
+    data = sheet_data(result, FIGURES, Preparation(date="2026-11-18", author="An Office"))
+
+    digest = result.plan.digest.removeprefix("sha256:")[:12]
+    assert data["circumstances"].split(" · ")[:3] == [
+        "Prepared 2026-11-18 by An Office",
+        "records from 2026-07-01 to 2026-09-30",
+        f"plan {digest}",
+    ]
+    assert "4 of 5 silos answered" in data["circumstances"]
+
+
+def test_the_groups_with_their_rates_come_before_all_kinds_of_ranges():
     result = aside_result()
-    page = sheet_html(result, FIGURES, style="", room=ROOM)
-    start = page[page.index("</h1>") : page.index("<figure>")]
+    blocks = sheet_data(result, FIGURES)["blocks"]
+    places = {each["caption"]: i for i, each in enumerate(blocks) if each["kind"] == "table"}
+    said = list(texts(blocks))
 
-    for told in (*(words for _, words in two_verdicts(result)), *left_out(result)):
-        assert f"{told}</li>" in start
-
-
-def test_rates_are_on_the_sheet():
-    result = aside_result()
-    page = sheet_html(result, FIGURES, style="", room=ROOM)
-
-    assert "<caption>Share with a score below 5</caption>" in page
+    assert places["The groups, in all silos together"] < places["How sure, in detail"]
+    assert set(left_out(result)) <= set(said)
     for row in result.thresholds[0].groups:
-        assert percents(row.rate.interval) in page
-        assert row.answer in page
-
-
-def test_names_are_escaped_on_the_sheet():
-    page = sheet_html(LONG, FIGURES, style="", room=ROOM)
-
-    assert "<b>" not in page
-    assert "&lt;b&gt;&amp;" in page
-
-
-def test_what_does_not_fit_is_counted():
-    page = sheet_html(result_of_silos(60), FIGURES, style="", room=ROOM)
-
-    assert "The 6 silos of largest influence" in page
-    assert page.count("<tr><td>silo 00") == 6
-    assert "54 more are in the JSON." in page
-    cut = sheet_html(incomplete_result(), FIGURES, style="", room=Room(8.0, 6, 1))
-    assert "more in the JSON and the HTML report." in cut
+        assert percents(row.rate.interval) in said
 
 
 def test_of_a_secure_sum_the_silos_are_named_without_a_table():
-    page = sheet_html(summed_result(), FIGURES, style="", room=ROOM)
+    said = list(texts(sheet_data(summed_result(), FIGURES)))
 
-    assert "Only their sums were seen: s0, s1 and s2." in page
-    assert page.count("<table>") == 1
-    assert "<caption>Groups</caption>" in page
+    assert "Only their sums were seen: s0, s1 and s2." in said
+
+
+def test_what_does_not_fit_is_counted():
+    said = " ".join(texts(sheet_data(result_of_silos(1000), FIGURES)))
+
+    assert "The 60 silos of largest influence" in said
+    assert "940 more are in the JSON." in said
 
 
 def test_the_sheet_says_where_the_numbers_come_from():
-    page = sheet_html(plain_result(), FIGURES, style="", room=ROOM)
+    said = " ".join(texts(sheet_data(plain_result(), FIGURES)))
 
-    assert plain_result().plan.digest in page
-    assert "fedparity audit plan.toml inbox" in page
+    assert plain_result().plan.digest in said
+    assert "fedparity audit plan.toml inbox" in said

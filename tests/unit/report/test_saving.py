@@ -7,14 +7,17 @@ from tests.report_results import plain_result
 
 from fedparity.errors import MissingExtraError, OutputError, extras
 from fedparity.report.markdown import markdown_report
+from fedparity.report.preparation import Preparation
 
 
 @pytest.mark.parametrize("name", ["audit.md", "AUDIT.MD"])
 def test_the_ending_decides_and_the_path_comes_back(tmp_path, name):
-    path = plain_result().save_report(tmp_path / name)
+    path = plain_result().save_report(tmp_path / name, author="An Office", date="2026-11-18")
 
     assert path == str(tmp_path / name)
-    assert (tmp_path / name).read_text(encoding="utf-8") == markdown_report(plain_result())
+    assert (tmp_path / name).read_text(encoding="utf-8") == markdown_report(
+        plain_result(), Preparation(date="2026-11-18", author="An Office")
+    )
 
 
 @pytest.mark.parametrize("name", ["audit", "audit.docx", "audit.json", ".md"])
@@ -43,7 +46,8 @@ def test_a_file_is_replaced_only_by_force(tmp_path):
         (".html", "jinja2", "report"),
         (".html", "matplotlib", "report"),
         (".pdf", "matplotlib", "pdf"),
-        (".pdf", "weasyprint", "pdf"),
+        (".pdf", "typst", "pdf"),
+        (".xlsx", "xlsxwriter", "excel"),
     ],
 )
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, ending, package, extra):
@@ -54,17 +58,3 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, ending
         plain_result().save_report(tmp_path / f"audit{ending}")
 
     assert not any(tmp_path.iterdir())
-
-
-def test_a_missing_library_of_the_system_is_named_with_a_way_out(tmp_path, monkeypatch):
-    """WeasyPrint is there, but cannot load Pango."""
-
-    def load(_):
-        raise OSError("cannot load library 'libpango-1.0-0'")
-
-    monkeypatch.setattr(extras, "find_spec", lambda _: object())
-    monkeypatch.setattr(extras, "import_module", load)
-
-    with pytest.raises(MissingExtraError, match="Pango") as refused:
-        plain_result().save_report(tmp_path / "audit.pdf")
-    assert "apt install" in refused.value.fix

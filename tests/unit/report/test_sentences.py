@@ -13,6 +13,7 @@ from tests.report_results import (
     plain_result,
     result_of_silos,
     weighted_result,
+    with_gap,
     with_names,
     with_parts,
     with_worst,
@@ -49,7 +50,7 @@ def test_the_headline_is_one_sentence_with_direction_verdict_and_level(verdict, 
     result = with_worst(judged(plain_result(), verdict), corrected=0.1234, share_of_range=0.1234)
 
     assert sentences.in_points(result) == (
-        f"B scores 0.12 points higher than A (12.3 % of the scale){ending}"
+        f"B scores 0.12 points higher than A (12 % of the scale){ending}"
     )
 
 
@@ -66,26 +67,26 @@ def test_without_a_review_level_the_headline_says_so():
 
 
 def test_where_means_are_less_than_half_of_it_groups_differ_in_spread():
-    half = dataclasses.replace(plain_result().magnitudes.location_share, value=0.4)
-    result = changed(plain_result(), "magnitudes", location_share=half)
+    result = with_gap(plain_result(), 0.4, "B")
 
     assert sentences.direction(result).startswith("A and B differ in spread, not in level, by")
+    assert "higher than A" in sentences.direction(with_gap(result, 0.6, "B"))
 
 
 def test_what_noise_could_show_is_said_to_be_no_more():
     result = changed(plain_result(), "disparity", p_value=0.4)
 
-    assert "no more than sampling noise shows" in sentences.in_points(result)
+    assert "no more than chance would give" in sentences.in_points(result)
 
 
 def test_the_two_furthest_apart_of_ten_groups_are_named():
     result = result_of_silos(4, groups=10)
 
     assert "the two groups furthest apart" in sentences.direction(result) or (
-        "no more than sampling noise" in sentences.direction(result)
+        "no more than chance" in sentences.direction(result)
     )
     assert "The two groups furthest apart are A and J" in sentences.how_large(result)
-    assert "for all pairs at once" in sentences.points_range(result)
+    assert "for all pairs of groups at once" in sentences.points_range(result)
 
 
 def test_groups_set_aside_and_missing_silos_are_told_first():
@@ -107,8 +108,9 @@ def test_rates_are_told_with_their_threshold_and_answer():
     assert sentences.rates_heading(rates) == "Share with a score below 5"
     assert sentences.rates_heading(tail) == "Share above the median of all records, 5"
     assert "are known exactly." in sentences.reading_rates(rates, result)
-    assert "For all, whatever the missing ones hold: undetermined." in (
-        sentences.reading_rates(rates, result)
+    assert (
+        "If the missing data could be anything: it cannot be told from four fifths by this summary."
+        in sentences.reading_rates(rates, result)
     )
 
 
@@ -187,8 +189,8 @@ def test_if_no_silo_can_compare_none_could_have_seen_it():
 @pytest.mark.parametrize(
     ("selection", "within", "words"),
     [
-        ((0.9, (0.8, 1.0)), (0.1, (0.0, 0.2)), "Most of it is which group is in which silo."),
-        ((0.1, (0.0, 0.2)), (0.9, (0.8, 1.0)), "Most of it is how scores differ"),
+        ((0.9, (0.8, 1.0)), (0.1, (0.0, 0.2)), "Most of it is how the groups are spread over"),
+        ((0.1, (0.0, 0.2)), (0.9, (0.8, 1.0)), "Most of it is how the groups score inside"),
         ((0.6, (0.3, 1.0)), (0.4, (0.0, 0.7)), "overlap, so which is larger is not certain."),
         ((-0.1, (-0.2, -0.01)), (0.9, (0.8, 1.0)), "The two oppose each other, and the larger is"),
         ((0.5, (0.4, 0.6)), (0.5, (0.4, 0.6)), "The two parts are equal."),
@@ -198,7 +200,7 @@ def test_why_names_the_larger_part_or_says_that_it_is_open(selection, within, wo
     text = sentences.why(with_parts(plain_result(), selection, within))
 
     assert words in text
-    assert text.endswith("These are shares of a measure, not causes.")
+    assert text.endswith("This splits the number; it does not explain causes.")
 
 
 def test_parts_are_given_as_shares_of_the_disparity():
@@ -223,11 +225,11 @@ def test_noise_that_explains_the_whole_explains_its_parts():
     result = changed(plain_result(), "disparity", p_value=0.4)
 
     assert "noise alone could explain the whole" in sentences.why(result)
-    assert "40 % of samples (p-value), so it could explain" in sentences.how_certain(result)
+    assert "in 40 % of samples (p <= 0.4): chance could explain" in sentences.how_certain(result)
 
 
 def test_a_complete_audit_says_that_nothing_is_missing():
-    assert sentences.what_is_missing(plain_result())[0].startswith("No silo that the plan names")
+    assert sentences.what_is_missing(plain_result())[0].startswith("All silos that the plan names")
 
 
 def test_everything_that_is_missing_is_named_once():
@@ -238,7 +240,9 @@ def test_everything_that_is_missing_is_named_once():
 
     assert "1 of 5 silos sent nothing and is in no estimate: absent." in told
     assert "1 of 8 cells was withheld: tiny (B: too few records)." in told
-    assert "3 rows without a score were dropped: tiny (3). No bound counts them." in told
+    assert (
+        "3 rows without a score were dropped: tiny (3). The ranges do not allow for them." in told
+    )
     assert text.count("sent nothing") == text.count("withheld") == text.count("dropped") == 1
     assert len(told) == 4 + sum(
         warning.code not in ("silos_missing", "cells_withheld", "rows_dropped")

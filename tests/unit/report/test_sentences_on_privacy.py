@@ -85,7 +85,7 @@ def test_of_a_secure_sum_what_is_missing_is_told_once_and_completely():
 
     assert told == (
         "1 of 4 silos dropped out and is in no estimate: late.",
-        "7 rows without a score were dropped: no bound counts them.",
+        "7 rows without a score were dropped: the ranges do not allow for them.",
     )
 
 

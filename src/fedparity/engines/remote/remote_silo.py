@@ -85,7 +85,7 @@ def _table(plan: Plan, shared: tuple[tuple[str, str], ...], _: int) -> PooledTab
     """The table of all silos, read once in a run for as many of them as this process simulates."""
     settings = dict(shared)
     data, silo = settings.pop("data"), settings.pop("silo", "silo")
-    return read_pooled(data, silo=silo, groups=plan.groups, **reading_of(settings))
+    return read_pooled(data, silo=silo, groups=plan.record_labels, **reading_of(settings))
 
 
 def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:

@@ -219,7 +219,7 @@ class SiloSettings:
         """Return the records, in the groups of a plan; they are not read yet."""
         if isinstance(self.data, ArrayRecords):
             return self.data
-        return open_records(self.data, groups=plan.groups, **self.reading)
+        return open_records(self.data, groups=plan.record_labels, **self.reading)
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""

@@ -242,7 +242,7 @@ def _warnings(plan: Plan, opened: SecureSum, summed: Summed) -> tuple[AuditWarni
         )
     if summed.dropped:
         sentences["rows_dropped"] = (
-            f"{summed.dropped:,} rows without a score were dropped: no bound counts them."
+            f"{summed.dropped:,} rows without a score were dropped: the ranges do not allow for them."
         )
     sentences["only_sums"] = (
         "only sums over silos are known: not what the disparity comes from, nor anything of a single "

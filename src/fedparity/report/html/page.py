@@ -19,10 +19,11 @@ from fedparity.report import sentences
 from fedparity.report.html.markup import Isolation, Markup, Values, escaped
 from fedparity.report.html.page_figures import are_few, page_figures, strip
 from fedparity.report.html.page_tables import page_tables, silo_table
+from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import NO_RATES
-from fedparity.report.sentences.naming import counted_in, short
-from fedparity.report.tables import READING_MAGNITUDES, all_rates, rates_table
-from fedparity.report.verdicts import VERDICTS, level_words, verdict_words
+from fedparity.report.sentences.naming import counted_in, glossary, short
+from fedparity.report.tables import READING_MAGNITUDES, all_rates, rate_tables
+from fedparity.report.verdicts import level_words, mark_of, verdict_reason, verdict_words
 from fedparity.text import number, pointer
 
 __all__ = [
@@ -133,6 +134,11 @@ def said(result: AuditResult) -> Mapping[str, Any]:
         "how_certain": sentences.how_certain,
         "seen_alone": sentences.seen_alone,
         "why": sentences.why,
+        "worse_off": sentences.worse_off,
+        "dominates": sentences.what_dominates,
+        "in_means": sentences.in_means,
+        "in_percent": sentences.in_percent,
+        "chance": sentences.chance,
         "laws": sentences.explain_laws,
         "alone": sentences.explain_alone,
         "influence": sentences.explain_influence,
@@ -142,16 +148,19 @@ def said(result: AuditResult) -> Mapping[str, Any]:
         "privacy": sentences.explain_privacy,
     }
     words: dict[str, Any] = {name: safe(sentence(result)) for name, sentence in single.items()}
-    words["verdicts"] = tuple(
-        (shape, safe(verdict)) for shape, verdict in sentences.two_verdicts(result)
-    )
+    for_all = sentences.verdict_for_all(result)
+    words["shares"] = sentences.shares(result)
+    words["for_all"] = None if for_all is None else (for_all[0], safe(for_all[1]))
     words["left_out"] = tuple(map(safe, sentences.left_out(result)))
-    words["missing"] = tuple(map(safe, sentences.what_weakens(result)))
+    words["next"] = safe(" ".join(sentences.next_steps(result)))
+    words["missing"] = tuple((code, safe(text)) for code, text in sentences.what_weakens(result))
+    words["glossary"] = tuple((safe(term), safe(text)) for term, text in glossary(result))
     words["rates"] = tuple(
         safe(sentences.reading_rates(each, result)) for each in all_rates(result)
     )
     words["limits"] = tuple(map(escaped, sentences.does_not_prove()))
     words["command"] = escaped(sentences.reproduce_command(result))
+    words["command_words"] = escaped(sentences.reproduce_words(result))
     return words
 
 
@@ -209,7 +218,7 @@ def provenance(result: AuditResult) -> tuple[Fact, ...]:
 
 
 _CONTENTS = (
-    ("groups", "The groups, and rates at thresholds"),
+    ("groups", "Rates at thresholds"),
     ("laws", "How different are the groups?"),
     ("local", "Would a silo see it alone?"),
     ("sources", "Where does it come from?"),
@@ -218,18 +227,19 @@ _CONTENTS = (
     ("privacy", "What did the silos release?"),
     ("provenance", "Where do the numbers come from?"),
     ("limits", "What this does not show"),
+    ("glossary", "Glossary"),
 )
 """Name and heading of each section, in the order of the page."""
 
-_SCRIPTS = "result", "describing", "tip", "figures", "table", "saving"
+_SCRIPTS = "result", "describing", "tip", "figures", "table", "scrolling", "saving"
 """Parts of the script, in the order in which they use each other."""
 
 
-def html_report(result: AuditResult) -> str:
+def html_report(result: AuditResult, prepared: Preparation | None = None) -> str:
     """Return the report of a result as one self-contained HTML page.
 
     The page fetches nothing and sends nothing, and a policy inside it lets the browser run its
-    own script only. The same result gives the same bytes.
+    own script only. Equal arguments give equal bytes.
 
     Raises
     ------
@@ -245,11 +255,11 @@ def html_report(result: AuditResult) -> str:
     True
     """
     template = environment().get_template("page.html.jinja")
-    page: str = template.render(_context(result))
+    page: str = template.render(_context(result, prepared))
     return page
 
 
-def _context(result: AuditResult) -> dict[str, Any]:
+def _context(result: AuditResult, prepared: Preparation | None) -> dict[str, Any]:
     """Everything that the templates name."""
     document = result.to_dict()
     words, headline = said(result), headline_of(result)
@@ -264,8 +274,13 @@ def _context(result: AuditResult) -> dict[str, Any]:
         "value": Values(document),
         "contents": _CONTENTS,
         "said": words,
-        "verdict": verdict_words(result),
-        "verdicts": _verdicts(result, words["verdicts"]),
+        "verdict": {
+            "word": mark_of(result).word,
+            "shape": mark_of(result).shape,
+            "words": verdict_words(result),
+            "reason": verdict_reason(result),
+        },
+        "circumstances": isolation_of(result)(" · ".join(circumstances(result, prepared))),
         "unit": headline.in_points.strip(),
         "measured": headline.name.capitalize(),
         "review": level_words(result),
@@ -274,9 +289,8 @@ def _context(result: AuditResult) -> dict[str, Any]:
         "largest_alone": _largest_alone(result),
         "figures": page_figures(result),
         "tables": page_tables(result, rows.places),
-        "rates": tuple(
-            (rates_table(result, place), reading) for place, reading in enumerate(words["rates"])
-        ),
+        "rate_tables": rate_tables(result),
+        "has_steps": result.plan.score_step is not None,
         "no_rates": NO_RATES,
         "reading_magnitudes": READING_MAGNITUDES,
         "silos": silo_table(result, document),
@@ -296,18 +310,6 @@ def _script() -> str:
     """All parts in one scope, which nothing else on the page shares."""
     parts = "\n".join(_asset(f"{part}.js") for part in _SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
-
-
-def _verdicts(result: AuditResult, said: tuple[tuple[str, Markup], ...]) -> list[dict[str, str]]:
-    """Both verdicts with their words and shapes; without a review level, that there is none."""
-    found = result.disparity.verdict
-    if not said:
-        none = VERDICTS["none"]
-        return [{"word": none.word, "shape": none.shape, "words": none.phrase}]
-    return [
-        {"word": VERDICTS[verdict].word, "shape": shape, "words": words}
-        for verdict, (shape, words) in zip((found.answered, found.all), said, strict=True)
-    ]
 
 
 def _largest_alone(result: AuditResult) -> str:

@@ -67,7 +67,6 @@ class Strip:
     gathered: bool
     """Whether dots stand for several silos."""
     value: float
-    interval: tuple[float, float]
     combined: tuple[float, float]
     beyond: bool
     """Whether the combined interval goes on to the right of the drawing."""
@@ -100,7 +99,6 @@ def strip(result: AuditResult) -> Strip:
         dots=_spread(dots),
         gathered=gathered,
         value=place(found.corrected),
-        interval=(place(found.interval.lower), place(found.interval.upper)),
         combined=(place(found.combined.lower), place(found.combined.upper)),
         beyond=found.combined.upper > limit,
         review=None if shown.level is None else place(shown.level),
@@ -204,10 +202,11 @@ def page_figures(result: AuditResult) -> dict[str, Figure]:
     from fedparity.plots.svg import drawing  # noqa: PLC0415
 
     beside = _HALF if are_few(result) else _WHOLE
+    bars, steps = (_WHOLE, beside) if result.plan.score_step is not None else (beside, _WHOLE)
     drawn: dict[str, Display] = {
-        "cdf": plots.GroupCDFDisplay.from_audit(result, width=_WHOLE),
+        "cdf": plots.GroupCDFDisplay.from_audit(result, width=steps),
         "quantiles": plots.GroupQuantileDisplay.from_audit(result, width=beside),
-        "densities": plots.GroupDensityDisplay.from_audit(result, width=beside),
+        "densities": plots.GroupDensityDisplay.from_audit(result, width=bars),
         "uncertainty": plots.UncertaintyDisplay.from_audit(result, width=_WHOLE),
     }
     if result.attribution.selection is not None:

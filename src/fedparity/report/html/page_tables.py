@@ -29,6 +29,7 @@ def page_tables(result: AuditResult, silos: Iterable[int]) -> dict[str, Table]:
         "groups": tables.groups(result),
         "magnitudes": tables.magnitudes(result),
         "pairs": tables.pairs(result),
+        "pair_details": tables.pairs(result, details=True),
         "curves": tables.curves(result),
         "quantiles": tables.silo_quantiles(result, silos),
         "parts": tables.parts(result),

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
-from fedparity.documents.result_parts import SiloResult, TailResult, ThresholdResult
+from fedparity.documents.result_parts import FourFifths, SiloResult, TailResult, ThresholdResult
 from fedparity.laws.bounds import Bounds
 from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.caveats import is_complete, set_aside_words
@@ -20,13 +20,12 @@ from fedparity.report.sentences.naming import (
 )
 from fedparity.report.verdicts import (
     ALL,
-    ANSWERED,
     VERDICTS,
     compared_span,
     level_words,
     verdict_words,
 )
-from fedparity.text import counted, number, percent, percents, span, stated, told_apart
+from fedparity.text import counted, number, percent, span, stated, told_apart
 
 __all__ = [
     "CHANCE",
@@ -38,9 +37,13 @@ __all__ = [
     "direction",
     "explain_alone",
     "explain_influence",
+    "has_direction",
     "how_certain",
     "how_large",
+    "in_means",
     "in_points",
+    "level_share",
+    "method",
     "noise_could_explain",
     "points_range",
     "rates_heading",
@@ -50,22 +53,27 @@ __all__ = [
     "set_aside_words",
     "size",
     "summed_silos",
-    "two_verdicts",
+    "verdict_for_all",
+    "worse_off",
 ]
 
 
 def size(result: AuditResult) -> str:
-    """Return what was measured, and how, in one line."""
+    """Return how many answered, and how much they have: ``4 of 5 silos answered, 17,390 records``."""
+    many = f"{silos_words(result)} {'simulated' if result.plan.simulated else 'answered'}"
+    return f"{many}, {len(result.groups)} groups, {records_words(result)}"
+
+
+def method(result: AuditResult) -> str:
+    """Return how the silos summarized their scores, and how the summaries are combined."""
     plan = result.plan
-    sketches = f"{plan.levels} levels, {plan.sketch} sketches"
-    if plan.sketch == "counts":
-        sketches = "counts at every score"
-    elif plan.sketch == "histogram":
-        sketches = f"histograms of {plan.levels} bins"
-    return (
-        f"{silos_words(result)}, {len(result.groups)} groups, {records_words(result)}; "
-        f"{sketches}, {plan.estimator} estimator"
-    )
+    sketches = {
+        "counts": "counts at every score",
+        "histogram": f"histograms of {plan.levels} bins",
+        "mean": f"up to {counted(plan.levels, 'bin mean')} per group and silo",
+        "quantile": f"up to {counted(plan.levels, 'quantile')} per group and silo",
+    }[plan.sketch]
+    return f"{sketches}, {plan.estimator} estimator"
 
 
 def how_large(result: AuditResult) -> str:
@@ -78,6 +86,11 @@ def how_large(result: AuditResult) -> str:
         _trim(result),
     )
     return " ".join(filter(None, sentences))
+
+
+def in_means(result: AuditResult) -> str:
+    """Return the difference of the means, and the distance in standard deviations."""
+    return " ".join(filter(None, (_means(result), _deviations(result))))
 
 
 def _apart(result: AuditResult) -> str:
@@ -98,7 +111,7 @@ def _deviations(result: AuditResult) -> str:
     distance = result.magnitudes.standardized.distance.value
     if distance is None:
         return ""
-    return f"That is about {number(distance, 2)} standard deviations of the scores in a group."
+    return f"The distance is about {number(distance, 2)} standard deviations of the scores in a group."
 
 
 def _means(result: AuditResult) -> str:
@@ -149,6 +162,10 @@ def _reduced_by(result: AuditResult) -> str:
     return "the bins" if is_summed(result) else "the sketches"
 
 
+_OFTEN = 0.1
+"""Chances below it are said as one in a number, those above it in percent."""
+
+
 def noise_could_explain(result: AuditResult) -> bool:
     """Return whether noise alone shows as much more often than the intervals may miss."""
     return result.disparity.p_value > 1 - result.confidence
@@ -156,10 +173,13 @@ def noise_could_explain(result: AuditResult) -> bool:
 
 def chance(result: AuditResult) -> str:
     """Return what the p-value says."""
-    often = percent(result.disparity.p_value)
-    words = f"Sampling noise alone would show as much in {often} of samples (p-value)"
+    p = result.disparity.p_value
+    often = f"in {percent(p)} of samples"
+    if 0 < p < _OFTEN:
+        often = f"at most 1 time in {number(1 / p, 2)}"
+    words = f"If the groups were alike, chance would give this much {often} (p <= {number(p)})"
     return (
-        f"{words}, so it could explain what was found."
+        f"{words}: chance could explain what was found."
         if noise_could_explain(result)
         else f"{words}."
     )
@@ -167,6 +187,27 @@ def chance(result: AuditResult) -> str:
 
 _HALF = 0.5
 """Where differences of means are less than this share, groups differ in spread rather than level."""
+
+
+def level_share(result: AuditResult) -> float:
+    """Return how much of the distance of the worst pair is the difference of their means.
+
+    Of two groups and order 2 it is the result's ``location_share``; of more groups that mixes all
+    pairs, and the headline speaks of one.
+    """
+    worst = result.magnitudes.worst_pair
+    pair = next(pair for pair in result.pairs if pair.groups == worst.groups)
+    if pair.wasserstein == 0:
+        return 0.0
+    share: float = (abs(pair.mean_gap) / pair.wasserstein) ** result.plan.order
+    return share
+
+
+def has_direction(result: AuditResult) -> bool:
+    """Return whether one of the two groups furthest apart is said to score higher than the other."""
+    higher = result.magnitudes.worst_pair.higher
+    is_level = higher is not None and level_share(result) >= _HALF
+    return is_level and not noise_could_explain(result)
 
 
 def in_points(result: AuditResult) -> str:
@@ -183,13 +224,13 @@ def direction(result: AuditResult) -> str:
     worst = result.magnitudes.worst_pair
     first, second = (short(group_words(group)) for group in worst.groups)
     points = _points(worst.corrected)
-    scale = f"({percent(worst.share_of_range)} of the scale)"
+    scale = f"({number(100 * worst.share_of_range, 2)} % of the scale)"
     if noise_could_explain(result):
         return (
             f"The scores of {first} and {second} differ by {points} {scale}, no more than "
-            "sampling noise shows"
+            "chance would give"
         )
-    if worst.higher is None or result.magnitudes.location_share.value < _HALF:
+    if worst.higher is None or not has_direction(result):
         return (
             f"{first} and {second} differ in spread, not in level, by {points} {scale}"
             f"{_of_many(result)}"
@@ -209,37 +250,52 @@ def _of_many(result: AuditResult) -> str:
     return ", the two groups furthest apart" if len(result.groups) > 2 else ""
 
 
-def points_range(result: AuditResult) -> str:
-    """Return the interval of the headline's number."""
-    worst, often = result.magnitudes.worst_pair, percent(result.confidence)
-    together = " for all pairs at once" if len(result.groups) > 2 else ""
-    return f"{span(worst.interval)} points ({often} interval{together})."
+def worse_off(result: AuditResult) -> str:
+    """Return who is worse off; nothing where the plan does not say which scores are good.
 
-
-def two_verdicts(result: AuditResult) -> tuple[tuple[str, str], ...]:
-    """Return the shape and the words of both verdicts, each with whom it holds for and its range.
-
-    None without a review level.
+    A plan says it with its thresholds; without any, ``favorable = "above"`` is only the default.
     """
-    found = result.disparity
-    if found.review_level is None:
-        return ()
-    return tuple(
-        (
-            VERDICTS[verdict].shape,
-            _verdict_sentence(result, whom, verdict, ends),
-        )
-        for whom, verdict, ends in (
-            (ANSWERED, found.verdict.answered, found.compared.answered),
-            (ALL, found.verdict.all, found.compared.all),
-        )
+    worst, plan = result.magnitudes.worst_pair, result.plan
+    if worst.higher is None or not has_direction(result):
+        return ""
+    if not plan.thresholds and plan.favorable == "above":
+        return ""
+    lower = next(group for group in worst.groups if group != worst.higher)
+    good, worse = ("High", lower) if plan.favorable == "above" else ("Low", worst.higher)
+    return f"{good} scores are favorable, so {short(group_words(worse))} is worse off."
+
+
+def points_range(result: AuditResult) -> str:
+    """Return the one range below the headline: what the verdict compares, with every error in it."""
+    found, level = result.magnitudes.worst_pair.combined, headline_of(result).level
+    words = span(found)
+    if level is not None and result.disparity.review_unit != "squared":
+        words = f"{told_apart(found.lower, level)} to {told_apart(found.upper, level)}"
+    unit = result.disparity.review_unit
+    other = ""
+    if result.disparity.review_level is not None and unit != "points":
+        other = f" ({compared_span(result, result.disparity.compared.answered)})"
+    errors = "sampling, noise and summarizing" if has_noise(result) else "sampling and summarizing"
+    pairs = "; it holds for all pairs of groups at once" if len(result.groups) > 2 else ""
+    return (
+        f"{percent(result.confidence)} range: {words} points{other} once {errors} are allowed "
+        f"for{pairs}."
     )
 
 
-def _verdict_sentence(result: AuditResult, whom: str, verdict: str, ends: Bounds) -> str:
-    word = VERDICTS[verdict].word
-    at = " at" if verdict == "inconclusive" else ""
-    return f"{whom}: {word}{at} {level_words(result)} ({compared_span(result, ends)})."
+def verdict_for_all(result: AuditResult) -> tuple[str, str] | None:
+    """Return the shape and the words of the verdict if the missing data could be anything.
+
+    ``None`` without a review level, and where nothing that is missing could change the range.
+    """
+    found = result.disparity
+    if found.review_level is None or found.compared.all == found.compared.answered:
+        return None
+    verdict = VERDICTS[found.verdict.all]
+    at = " at" if verdict.word == "inconclusive" else ""
+    ends = compared_span(result, found.compared.all)
+    words = f"{ALL}: {verdict.word}{at} {level_words(result)} (range {ends})."
+    return verdict.shape, words
 
 
 CHANCE = "What a silo shows alone counts chance too: the fewer its records, the more."
@@ -354,23 +410,23 @@ def reading_silos(result: AuditResult) -> str:
     if shown.in_points:
         alone = "score points between the two groups furthest apart inside the silo"
     return (
-        f"{shown.symbol} alone: {alone}; influence: how much larger the disparity of all ({whole}) "
-        "is than without it."
+        f"{shown.symbol} alone: {alone}; influence: change in the overall disparity ({whole}) when "
+        "this silo is included."
     )
 
 
 def explain_influence(result: AuditResult) -> str:
     """Return what a silo's influence is."""
     return (
-        f"Influence: {symbol('G', result)} of all silos minus {symbol('G', result)} without this "
-        "one. It may be negative, and a silo without a disparity of its own can have a large one."
+        f"Influence: change in the overall disparity ({symbol('G', result)}) when this silo is "
+        "included. It may be negative, and a silo without a disparity of its own can have a large one."
     )
 
 
 Rates: TypeAlias = ThresholdResult | TailResult
 NO_RATES = (
-    "No rates were asked for: name thresholds in the plan, or at the audit, to compare the shares "
-    "of the groups on the favorable side."
+    "There are no rates: name thresholds in the plan, or at the audit, to compare the shares of the "
+    "groups on the favorable side."
 )
 _EXACT = 1e-11
 """Rates that the records leave open by less are known."""
@@ -391,23 +447,31 @@ def reading_rates(rates: Rates, result: AuditResult) -> str:
     """Return the widest gap, the answer, what the intervals count, and whom they hold for."""
     gap, often = rates.widest_gap, percent(rates.confidence)
     sentences = (
-        f"The widest gap is {percent(gap.value)} ({often} interval {percents(gap.interval)}).",
-        f"The smallest ratio to the highest rate is {_answer(rates.answer)}.",
+        (
+            f"Widest gap: {_gap(gap.value)} percentage points ({often} range "
+            f"{_gap(gap.interval.lower)} to {_gap(gap.interval.upper)})."
+        ),
+        f"The smallest ratio to the highest rate {_answer(rates.answer)}.",
         _for_all(rates, result),
-        "Intervals count sampling and what the sketches leave open.",
+        "The ranges allow for sampling and summarizing.",
         _known(rates),
     )
     return " ".join(filter(None, sentences))
 
 
-def _answer(four_fifths: str) -> str:
+def _gap(share: float) -> str:
+    return number(100 * share)
+
+
+def _answer(four_fifths: FourFifths) -> str:
     """The answer inside a sentence."""
-    undetermined = "undetermined: its interval holds four fifths"
-    return undetermined if four_fifths == "undetermined" else four_fifths
+    if four_fifths == "undetermined":
+        return "cannot be told from four fifths by this summary"
+    return f"is {four_fifths}"
 
 
 def _for_all(rates: Rates, result: AuditResult) -> str:
-    return "" if is_complete(result) else f"{ALL}: {rates.all}."
+    return "" if is_complete(result) else f"{ALL}: it {_answer(rates.all)}."
 
 
 def _known(rates: Rates) -> str:

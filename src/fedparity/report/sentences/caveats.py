@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
+from fedparity.documents.audit_warnings import WarningCode
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import PlanSummary, SiloResult
 from fedparity.plots.headline import has_noise, symbol
 from fedparity.report.sentences.naming import (
     counted_in,
+    given_words,
     is_summed,
     joined,
     records_words,
@@ -19,16 +21,18 @@ from fedparity.report.sentences.naming import (
 from fedparity.text import amount, counted, number, percent, span, stated
 
 __all__ = [
+    "Caveat",
     "does_not_prove",
     "explain_accuracy",
     "explain_laws",
     "explain_privacy",
-    "given_words",
     "is_complete",
     "left_out",
     "levels_words",
     "reproduce_command",
+    "reproduce_words",
     "set_aside_words",
+    "weakening",
     "what_is_missing",
     "what_weakens",
 ]
@@ -41,6 +45,13 @@ _DOUBT: Final = frozenset({"implausible_count"})
 """Codes of the warnings that say what is said here from the result's own fields, if these know."""
 _REASONS = {"small": "too few records", "complementary": "to protect another cell"}
 _CELLS_NAMED = 5
+
+
+class Caveat(NamedTuple):
+    """A sentence, and the code of the warning that it is or repeats; empty where it is neither."""
+
+    code: WarningCode | Literal[""]
+    text: str
 
 
 def is_complete(result: AuditResult) -> bool:
@@ -69,14 +80,13 @@ def set_aside_words(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for every group that was not measured."""
     reason = "too small to be measured" if is_summed(result) else "no silo released it"
     return tuple(
-        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no "
-        "estimate, and counts in what holds for all."
+        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no estimate."
         for each in result.set_aside
     )
 
 
-def what_weakens(result: AuditResult) -> tuple[str, ...]:
-    """Return a sentence for everything else that is missing, was cut, or weakens a number."""
+def what_weakens(result: AuditResult) -> tuple[Caveat, ...]:
+    """Return everything else that is missing, was cut, or weakens a number, by the code of its warning."""
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
     said = {
         *_DOUBT,
@@ -85,19 +95,30 @@ def what_weakens(result: AuditResult) -> tuple[str, ...]:
         *(_CELLS if cells else ()),
         *(_ROWS if rows else ()),
     }
-    sentences = (
-        _nothing(result),
-        cells,
-        _bounds(result),
-        rows,
-        *(_started(warning.text) for warning in result.warnings if warning.code not in said),
+    caveats = (
+        Caveat("", _nothing(result)),
+        Caveat("cells_withheld", cells),
+        Caveat("", _bounds(result)),
+        Caveat("rows_dropped", rows),
+        *(
+            Caveat(warning.code, _started(warning.text))
+            for warning in result.warnings
+            if warning.code not in said
+        ),
     )
-    return tuple(sentence for sentence in sentences if sentence)
+    return tuple(caveat for caveat in caveats if caveat.text)
+
+
+def weakening(result: AuditResult) -> tuple[str, ...]:
+    """Return the same as text, each warning with its code."""
+    return tuple(
+        f"{each.text} [{each.code}]" if each.code else each.text for each in what_weakens(result)
+    )
 
 
 def what_is_missing(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for everything that is missing, was cut, or weakens a number."""
-    return (*left_out(result), *what_weakens(result))
+    return (*left_out(result), *(each.text for each in what_weakens(result)))
 
 
 def _started(text: str) -> str:
@@ -107,10 +128,9 @@ def _started(text: str) -> str:
 def _nothing(result: AuditResult) -> str:
     if not is_complete(result):
         return ""
-    return (
-        "No silo that the plan names is missing, no cell was withheld, and no row was dropped for "
-        "want of a score."
-    )
+    everyone = "" if result.plan.simulated else "All silos that the plan names answered, "
+    words = "nothing was withheld, and no row was dropped because its score was missing."
+    return _started(everyone + words)
 
 
 def _silos(result: AuditResult) -> str:
@@ -165,7 +185,7 @@ def _rows(result: AuditResult) -> str:
     were = "was" if rows == 1 else "were"
     return (
         f"{counted(rows, 'row')} without a score {were} dropped: {joined([*map(_dropped, silos)])}. "
-        "No bound counts them."
+        "The ranges do not allow for them."
     )
 
 
@@ -189,17 +209,21 @@ def does_not_prove() -> tuple[str, ...]:
             "It holds for the records, groups and scores that the silos described, and for no other; "
             "that the silos followed the plan is theirs to answer for."
         ),
-        "The review level is a choice of whoever wrote the plan, not a finding.",
+        "The review level is a choice of the authors of the plan, not a finding.",
     )
 
 
 def reproduce_command(result: AuditResult) -> str:
-    """Return the command that makes the same result from the same plan and messages.
+    """Return the command that makes the same result again.
 
-    The plan is the file with the digest ``result.plan.digest``; ``plan.toml`` and ``inbox`` stand
-    for wherever the plan and the messages are.
+    Of an audit, ``plan.toml`` (the file with the digest ``result.plan.digest``) and ``inbox`` stand for
+    the plan and the messages. A simulation has neither: words in capitals stand for the table and its
+    columns.
     """
     words = ["fedparity audit plan.toml inbox"]
+    if result.plan.simulated:
+        words = ["fedparity simulate TABLE --silo COLUMN --score COLUMN --group COLUMN"]
+        words += _settings(result)
     if result.confidence != 0.95:
         words.append(f"--confidence {result.confidence!r}")
     if result.seed:
@@ -208,6 +232,35 @@ def reproduce_command(result: AuditResult) -> str:
     if not pooled:  # such redraws are made only where their number is not given
         words.append(f"--redraws {result.redraws}")
     return " ".join([*words, "-o result.json"])
+
+
+def _settings(result: AuditResult) -> list[str]:
+    """The options of a simulation that stand for a plan."""
+    plan, found = result.plan, result.disparity
+    lowest, highest = plan.score_range
+    words = [f"--range {lowest!r} {highest!r}"]
+    words += [
+        f"--levels {plan.levels}",
+        f"--sketch {plan.sketch}",
+        f"--estimator {plan.estimator}",
+    ]
+    words += [f"--order {plan.order}"]
+    words += [f"--step {plan.score_step!r}"] if plan.score_step is not None else []
+    words += [f"--favorable {plan.favorable}"]
+    if found.review_level is not None:
+        words.append(f"--review-level {found.review_level!r} --review-unit {found.review_unit}")
+    words += [f"--threshold {each.score!r}" for each in result.thresholds]
+    return words + [f"--tail {each.level!r}" for each in result.tails]
+
+
+def reproduce_words(result: AuditResult) -> str:
+    """Return what the command needs."""
+    if result.plan.simulated:
+        return (
+            "This is a simulation from one table: there is no plan file, and no silo sent a message. "
+            "The command that makes the same result from the same table and columns:"
+        )
+    return "The command that makes the same result from the same plan and messages:"
 
 
 def explain_laws(result: AuditResult) -> str:
@@ -284,11 +337,6 @@ def explain_accuracy(result: AuditResult) -> str:
         f"Measured: {records_words(result)}.",
     )
     return " ".join(filter(None, sentences))
-
-
-def given_words(result: AuditResult) -> str:
-    """Return what the certificate takes as given, for a table."""
-    return "given noise and bins" if has_noise(result) else "given the sketches"
 
 
 def _certificate(result: AuditResult) -> str:

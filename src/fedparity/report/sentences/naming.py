@@ -1,4 +1,4 @@
-"""Names of groups, silos and symbols as sentences use them."""
+"""Names of groups, silos and symbols as sentences use them, and what the words of a report mean."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
-from fedparity.text import amount
+from fedparity.plots.headline import has_noise, symbol
+from fedparity.text import amount, percent
 
 __all__ = [
     "counted_in",
+    "given_words",
+    "glossary",
     "groups_words",
     "is_summed",
     "is_weighted",
@@ -88,3 +91,78 @@ def records_words(result: AuditResult) -> str:
     if is_weighted(result):
         return f"a weight of {amount(result.n)}"
     return f"{amount(result.n)} record{'' if result.n == 1 else 's'}"
+
+
+def given_words(result: AuditResult) -> str:
+    """Return what the certificate takes as given, for a table."""
+    return "given noise and bins" if has_noise(result) else "given the sketches"
+
+
+def glossary(result: AuditResult) -> tuple[tuple[str, str], ...]:
+    """Return the terms that a report on this result uses, with their meanings, everyday words first."""
+    distance, whole = symbol("W", result), symbol("G", result)
+    often = percent(result.confidence)
+    return (
+        ("silo", "An institution that keeps its records, and sends only summary values of them."),
+        ("group", "People with the same value of the attribute that is compared, such as sex."),
+        (
+            "points",
+            (
+                "Units of the score. The headline says how many of them lie between two groups at the "
+                f"same rank ({distance}), which for groups of the same shape is the difference of means."
+            ),
+        ),
+        ("scale", "The range of scores that the plan names, from the lowest to the highest."),
+        (
+            "review level",
+            "The distance above which the authors of the plan want a review. It is their choice.",
+        ),
+        (
+            f"{often} range",
+            (
+                "Where the true number lies, once chance (another sample of people would give another "
+                f"number) and summarizing are allowed for; in {often} of audits it is right."
+            ),
+        ),
+        (
+            "rate, ratio, four fifths",
+            (
+                "The rate is the share of a group on the favorable side of a threshold; the ratio divides "
+                "it by the highest rate of all groups. Four fifths is a rule of thumb for that ratio."
+            ),
+        ),
+        (
+            "spread over silos, inside silos",
+            (
+                "Two parts of the disparity: what goes away if all groups were spread alike, and "
+                "what goes away if they scored alike inside each silo."
+            ),
+        ),
+        ("influence", "Change in the overall disparity when this silo is included."),
+        (
+            f"disparity {whole}",
+            (
+                "How far all groups are from a common center, weighted by their sizes; zero means that "
+                "all groups have the same distribution of scores."
+            ),
+        ),
+        (
+            "sketch, levels",
+            "The summary values that a silo sends for each group, and how many there are at most.",
+        ),
+        (
+            "certificate",
+            (
+                f"Guaranteed range for the silos' own records, {given_words(result)}; it does not allow "
+                "for chance."
+            ),
+        ),
+        ("outer bounds", "Guaranteed range if missing data could be anything."),
+        (
+            "V_mix, V_bar, R",
+            (
+                "Terms of the paper: how mixed each group's silos are, how far apart the centers of the "
+                "groups are, and the interaction of both. They explain no causes."
+            ),
+        ),
+    )

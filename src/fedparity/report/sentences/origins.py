@@ -1,13 +1,15 @@
-"""Why: selection or within silos; and the paper's terms, with their limits."""
+"""Why: selection or within silos, the paper's terms with their limits; and what to do next."""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.laws.bounds import Bounds
-from fedparity.plots.headline import symbol
-from fedparity.report.sentences.answers import noise_could_explain
+from fedparity.plots.headline import has_noise, headline_of, symbol
+from fedparity.report.sentences.answers import comparable, has_direction, noise_could_explain
+from fedparity.report.sentences.naming import is_summed, joined, short
 from fedparity.text import counted, number, percent, share_of, span
 
 __all__ = [
@@ -15,21 +17,24 @@ __all__ = [
     "SHARES",
     "explain_attribution",
     "explain_decomposition",
+    "in_percent",
     "larger_part",
+    "next_steps",
+    "shares",
     "stand_ins",
     "terms",
     "what_dominates",
     "why",
 ]
 
-SHARES = "These are shares of a measure, not causes."
+SHARES = "This splits the number; it does not explain causes."
 LIMITS_OF_TERMS = (
     "No term sees which silo is which across groups: rename the silos of one group only, and all "
     "of them stay the same. So none of them is selection, and none is disparity inside silos."
 )
 _REASONS = {
-    "selection": "which group is in which silo",
-    "within": "how scores differ between groups inside silos",
+    "selection": "how the groups are spread over the silos",
+    "within": "how the groups score inside silos",
 }
 _ONLY_SUMS = "only sums over silos were seen"
 
@@ -108,6 +113,26 @@ def _part(value: float | None, result: AuditResult) -> str:
     return number(value) if whole <= 0 else f"{number(value)} ({share_of(value, whole)})"
 
 
+def shares(result: AuditResult) -> tuple[str, str] | None:
+    """Return both parts in percent of the disparity; ``None`` where they are not known, or it is zero."""
+    parts, whole = result.attribution, result.disparity.value
+    if parts.selection is None or parts.within is None or whole <= 0:
+        return None
+    return share_of(parts.selection, whole), share_of(parts.within, whole)
+
+
+def in_percent(result: AuditResult) -> str:
+    """Return where the disparity comes from in one line: both parts in percent, and what they are not."""
+    found = shares(result)
+    if found is None:
+        return what_dominates(result)
+    spread, inside = found
+    return (
+        f"{spread} of the disparity is how the groups are spread over the silos, {inside} how they "
+        f"score inside silos. {SHARES}"
+    )
+
+
 def stand_ins(result: AuditResult) -> str:
     """Return where a silo's pooled law stood in for a group; nothing if nowhere."""
     cells = len(result.attribution.stand_ins)
@@ -167,3 +192,76 @@ def explain_decomposition(result: AuditResult) -> str:
             "in size."
         )
     return f"{terms(result)} {meaning} {last} {LIMITS_OF_TERMS}"
+
+
+_START_WITH = 2
+"""Silos to start with; the table of silos has them all."""
+
+
+def next_steps(result: AuditResult) -> tuple[str, ...]:
+    """Return one or two sentences: whom to ask first, and what the verdict calls for."""
+    step = {"above": _above, "below": _below, "inconclusive": _inconclusive, "none": _no_level}
+    sentences = (_ask_missing(result), step[result.disparity.verdict.answered](result))
+    return tuple(filter(None, sentences))
+
+
+def _ask_missing(result: AuditResult) -> str:
+    missing = result.silos_missing
+    if not missing:
+        return ""
+    changes = ", which could change the verdict" * (
+        result.disparity.verdict.answered != result.disparity.verdict.all
+    )
+    return f"Ask {joined(missing, most=_START_WITH)} to answer{changes}."
+
+
+def _above(result: AuditResult) -> str:
+    worst = result.magnitudes.worst_pair
+    start = "Review why the groups differ in spread."
+    if has_direction(result) and worst.higher is not None:
+        start = f"Review why {short(group_words(worst.higher))} scores higher."
+    return f"{start} {_where_to_start(result)}"
+
+
+def _where_to_start(result: AuditResult) -> str:
+    """The silos to look at first, by what makes most of the number."""
+    part = larger_part(result)
+    if is_summed(result) or part is None:
+        return "This audit saw only the sum of the silos: each has to look at its own scores."
+    if part == "selection":
+        influence = [
+            (each.influence, each.silo) for each in result.attribution.silos if each.influence
+        ]
+        named = [silo for size, silo in sorted(influence, reverse=True)[:_START_WITH] if size > 0]
+        words = "It is mostly how the groups are spread over the silos"
+        return f"{words}: start with {joined(named)}." if named else f"{words}."
+    shown = headline_of(result)
+    alone = sorted(comparable(result), key=lambda silo: -(shown.of_silo(silo) or 0.0))
+    named = [silo.silo for silo in alone[:_START_WITH]]
+    words = "It is mostly how the groups score inside silos"
+    return f"{words}: start with {joined(named)}." if named else f"{words}."
+
+
+def _below(_: AuditResult) -> str:
+    return (
+        "Keep this result and measure again next period; errors and outcomes need a measure of "
+        "their own."
+    )
+
+
+def _inconclusive(result: AuditResult) -> str:
+    shown = headline_of(result)
+    narrower = "More records, or more values per group and silo, make the range narrower"
+    if shown.level is not None:
+        if shown.found.interval.lower <= shown.level < shown.found.interval.upper:
+            narrower = "More records make the range narrower"
+        elif has_noise(result):
+            narrower = "Less noise (a larger epsilon) or more records make the range narrower"
+        else:
+            narrower = "More values per group and silo make the range narrower"
+    return f"{narrower}; fedparity plan size says how many are enough."
+
+
+def _no_level(result: AuditResult) -> str:
+    how = "with --review-level" if result.plan.simulated else "in the plan"
+    return f"Agree on a review level in score points, and name it {how}."

@@ -20,7 +20,7 @@ ALLOWED = {
     "pre": "the command, from a tested sentence",
 }
 FIXED = re.compile(
-    r"rank [\d.]+ %( to 95 %)?|[\d.]+ % interval|[GHWC][₁₂]|0 means|is 0 exactly|order 1 the"
+    r"rank [\d.]+ %( to 95 %)?|[\d.]+ % (?:interval|range)|[GHWC][₁₂]|0 means|is 0 exactly|order 1 the"
 )
 """Ranks and confidences in headings, symbols, and what 0 means: no numbers of the result."""
 

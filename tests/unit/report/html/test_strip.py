@@ -13,7 +13,7 @@ from fedparity.report.html.page_figures import strip
 def test_everything_lies_inside(name):
     drawn = strip(named_audit(name))
     places = [
-        *(dot.x for dot in drawn.dots), drawn.value, *drawn.interval, *drawn.combined,
+        *(dot.x for dot in drawn.dots), drawn.value, *drawn.combined,
         *(place for place, _ in drawn.ticks),
     ]  # fmt: skip
 

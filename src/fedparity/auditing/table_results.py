@@ -1,0 +1,338 @@
+"""The tables of an audit: each axis, and the groups of the plan, measured as federations of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fedparity.auditing.comparison import compare
+from fedparity.auditing.result_building import heterogeneity_result, pair_results
+from fedparity.documents.document import Parts
+from fedparity.documents.outcome_parts import OutcomeResult
+from fedparity.documents.plan import Plan
+from fedparity.documents.plan_tables import OUTCOMES, Outcome, PlanTable
+from fedparity.documents.result_parts import Sampled, SetAside
+from fedparity.documents.table_parts import (
+    CategoryStatus,
+    TableAttribution,
+    TableGroup,
+    TableResult,
+    TableSilo,
+)
+from fedparity.federated.federation import Federation
+from fedparity.federated.measures import Measures
+from fedparity.federated.mixtures import Method, mixtures
+from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import Law
+from fedparity.modes.mode import AuditOptions, Measured
+from fedparity.modes.table_cells import gathered_cells, silo_of, table_unseen
+from fedparity.outcomes.measure_outcomes import measure_outcomes
+from fedparity.outcomes.rate_tests import rate_tests
+from fedparity.sketches.cell import Cell
+from fedparity.thresholds.at_threshold import at_threshold
+from fedparity.thresholds.rate_results import threshold_results
+from fedparity.uncertainty.assessment import assess
+
+__all__ = ["merged_silos", "table_results"]
+
+
+def table_results(plan: Plan, found: Measured, options: AuditOptions) -> Parts[TableResult]:
+    """Return every table of the plan; none if it asks for its groups alone."""
+    return Parts(_Table(plan, table, found, options).result() for table in plan.tables)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """One table, from the messages of the silos."""
+
+    plan: Plan
+    table: PlanTable
+    found: Measured
+    options: AuditOptions
+
+    @cached_property
+    def cells(self) -> dict[tuple[Silo, Group], Cell]:
+        """The released cells of all rows."""
+        return gathered_cells(self.plan, self.found.messages, self.table, None)
+
+    @cached_property
+    def unseen(self) -> Mapping[Group, float]:
+        """At most how many records of each row are missing."""
+        missing = len(self.found.missing.silos_missing)
+        return table_unseen(
+            self.plan, self.found.messages, self.table, None, silos_missing=missing
+        )
+
+    @cached_property
+    def counts(self) -> dict[Group, int | float]:
+        """Records released of each row."""
+        return {
+            group: sum(cell.count for (_, own), cell in self.cells.items() if own == group)
+            for group in self.table.groups
+        }
+
+    def status(self, group: Group) -> CategoryStatus:
+        """Return whether a row is compared, or why not."""
+        if not self.counts[group]:
+            return "withheld"
+        if self._is_unknown(group):
+            return "unknown"
+        known = sum(n for each, n in self.counts.items() if not self._is_unknown(each))
+        return "set aside" if self.counts[group] < self.plan.set_aside * known else "compared"
+
+    def _is_unknown(self, group: Group) -> bool:
+        parts = group if isinstance(group, tuple) else (group,)
+        return any(part in self.plan.unknown for part in parts)
+
+    @cached_property
+    def compared(self) -> tuple[Group, ...]:
+        """The rows that are compared."""
+        return tuple(group for group in self.table.groups if self.status(group) == "compared")
+
+    def federation(self, groups: Sequence[Group]) -> Federation:
+        """Return the cells of some rows."""
+        cells = {key: cell for key, cell in self.cells.items() if key[1] in groups}
+        return Federation.from_cells(cells, groups=groups, score_range=self.plan.score_range)
+
+    def result(self) -> TableResult:
+        """Return all numbers of the table; only its rows if fewer than two can be compared."""
+        total = sum(self.counts.values())
+        empty: dict[str, Any] = {
+            "disparity": None,
+            "magnitudes": None,
+            "heterogeneity": None,
+            "pairs": Parts(),
+            "thresholds": Parts(),
+            "attribution": None,
+            "silos": Parts(),
+            "tests": (),
+            "outcome": None,
+        }
+        few = len(self.compared) < 2
+        note = "fewer than two rows can be compared" if few else ""
+        return TableResult(
+            by=self.table.by,
+            n=total,
+            groups=Parts(self._row(group, total) for group in self.table.groups),
+            note=note,
+            tails=Parts(),
+            **(empty if few else self._measured()),
+        )
+
+    def _row(self, group: Group, total: float) -> TableGroup:
+        n = self.counts[group]
+        law = None if not n else self._laws[group]
+        return TableGroup(
+            group=group,
+            n=n,
+            share=n / total if total else 0.0,
+            mean=None if law is None else float(law.mean),
+            status=self.status(group),
+            known=self._known(group),
+            rates=tuple(rates.get(group) for rates in self._rates),
+        )
+
+    @cached_property
+    def _everyone(self) -> Federation | None:
+        """The cells of all rows that have any, compared or not; None if fewer than two have."""
+        groups = [group for group in self.table.groups if self.counts[group]]
+        return self.federation(groups) if len(groups) > 1 else None
+
+    @cached_property
+    def _laws(self) -> Mapping[Group, Law]:
+        return {} if self._everyone is None else mixtures(self._everyone)
+
+    @cached_property
+    def _rates(self) -> list[dict[Group, Sampled]]:
+        """The rate of each row at each threshold of the plan."""
+        if self._everyone is None:
+            return [{} for _ in self.plan.thresholds]
+        found = [
+            at_threshold(
+                self._everyone,
+                threshold,
+                favorable=self.plan.favorable,
+                confidence=self.options.confidence,
+                score_range=self.plan.score_range,
+            )
+            for threshold in self.plan.thresholds
+        ]
+        return [{each.group: each.rate for each in report.groups} for report in found]
+
+    def _known(self, group: Group) -> str:
+        """Why a row is not compared, and what is known of it."""
+        match self.status(group):
+            case "compared":
+                return ""
+            case "unknown":
+                return "the plan calls this label unknown"
+            case "set aside":
+                return f"less than {self.plan.set_aside:.3g} of the records whose label is known"
+        most = self.unseen[group]
+        bound = (
+            f"at most {most:,.12g} records" if math.isfinite(most) else "nothing bounds its number"
+        )
+        return f"no silo released it; {bound}"
+
+    def _measured(self) -> dict[str, Any]:
+        plan, federation = self.plan, self.federation(self.compared)
+        method = Method(
+            order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim
+        )
+        measures = Measures(federation, method)
+        unseen = {group: most for group in self.compared if (most := self.unseen[group])}
+        assessment = assess(
+            federation,
+            method,
+            score_range=plan.score_range,
+            unseen=unseen,
+            unseen_total=math.fsum(unseen.values()),
+            local=[],
+            measures=measures,
+            **self.options.assessment(),
+        )
+        aside = [
+            SetAside(
+                group=group,
+                withheld=len(self.found.messages),
+                most=most if math.isfinite(most := self.unseen[group]) else None,
+                known=self._known(group),
+            )
+            for group in self.table.groups
+            if self.status(group) == "withheld"
+        ]
+        compared = compare(
+            plan,
+            federation,
+            method,
+            assessment,
+            unseen=unseen,
+            unseen_total=math.fsum(unseen.values()),
+            aside=aside,
+        )
+        merged = Measures(merged_silos(federation), method)
+        return {
+            "disparity": compared.disparity(),
+            "magnitudes": compared.magnitudes(),
+            "heterogeneity": heterogeneity_result(compared.assessment),
+            "pairs": pair_results(measures.pairs, compared.assessment.pairs, compared.seen.pairs),
+            "thresholds": Parts(
+                threshold_results(
+                    federation,
+                    plan.thresholds,
+                    favorable=plan.favorable,
+                    confidence=self.options.confidence,
+                    score_range=plan.score_range,
+                    unseen=unseen,
+                )
+            ),
+            "attribution": TableAttribution(
+                selection=merged.attribution.selection, within=merged.attribution.within
+            ),
+            "silos": Parts(
+                TableSilo(
+                    silo=each.silo,
+                    n=sum(each.counts.values()),
+                    disparity=each.disparity,
+                    mean_gap=each.mean_gap,
+                )
+                for each in merged.local
+            ),
+            "tests": tuple(
+                rate_tests(
+                    federation,
+                    threshold,
+                    favorable=plan.favorable,
+                    score_range=plan.score_range,
+                    confidence=self.options.confidence,
+                    silo_of=silo_of,
+                )
+                for threshold in plan.thresholds
+            ),
+            "outcome": None if plan.outcome is None else self._outcome(plan.outcome, method),
+            "federation": federation,
+            "unseen": unseen,
+        }
+
+    def _outcome(self, asked: Outcome, method: Method) -> OutcomeResult | None:
+        """What both outcomes tell of the rows that are compared and have cells of each."""
+        plan, sketches = self.plan, self.found.messages
+        missing = len(self.found.missing.silos_missing)
+        cells = [gathered_cells(plan, sketches, self.table, each) for each in OUTCOMES]
+        groups = [
+            group
+            for group in self.compared
+            if all(any(own == group for _, own in each) for each in cells)
+        ]
+        if len(groups) < 2:
+            return None
+        positives, negatives = (
+            Federation.from_cells(
+                {key: cell for key, cell in each.items() if key[1] in groups},
+                groups=groups,
+                score_range=plan.score_range,
+            )
+            for each in cells
+        )
+        unseen = [
+            table_unseen(plan, sketches, self.table, each, silos_missing=missing)
+            for each in OUTCOMES
+        ]
+        edges = {*asked.bins, *plan.thresholds} if asked.bins else ()
+        return measure_outcomes(
+            positives,
+            negatives,
+            thresholds=plan.thresholds,
+            score_range=plan.score_range,
+            bins=sorted(edges),
+            unseen_positive={group: unseen[0][group] for group in groups},
+            unseen_negative={group: unseen[1][group] for group in groups},
+            method=method,
+            confidence=self.options.confidence,
+            seed=self.options.seed,
+            redraws=self.options.redraws,
+            silo_of=silo_of,
+        )
+
+
+def merged_silos(federation: Federation) -> Federation:
+    """Return the same laws with one cell for each silo and group, whatever pieces they came in.
+
+    For what depends on silos: their own numbers, and where a disparity comes from. Errors of the
+    pieces are left out, so that nothing is certified by it.
+    """
+    if not any(isinstance(silo, tuple) for silo in federation.silos):
+        return federation
+    read = federation.reconstructed
+    pieces: dict[tuple[Silo, Group], list[int]] = {}
+    for cell, (silo, group) in enumerate(zip(read.silo_of, read.group_of, strict=True)):
+        key = silo_of(read.silos[silo]), read.groups[group]
+        pieces.setdefault(key, []).append(cell)
+    cells = {key: _merged(read, own) for key, own in pieces.items()}
+    return Federation.from_cells(
+        cells, groups=federation.groups, score_range=federation.score_range
+    )
+
+
+def _merged(read: Federation, cells: Sequence[int]) -> Cell:
+    """One cell with the records of several, at the values where their laws have them."""
+    spans = [slice(read.offsets[cell], read.offsets[cell + 1]) for cell in cells]
+    values = np.concatenate([read.values[span] for span in spans])
+    masses = np.concatenate(
+        [
+            read.parts[span] * (read.counts[cell] / read.units[cell])
+            for cell, span in zip(cells, spans, strict=True)
+        ]
+    )
+    order = np.argsort(values, kind="stable")
+    return Cell(
+        count=sum(read.counts[cell].item() for cell in cells),
+        values=values[order],
+        masses=masses[order],
+        kind="counts",
+    )
