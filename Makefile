@@ -52,6 +52,7 @@ files: $(BIN)/python ## whitespace, ends of lines and sizes of all files in git
 	$(BIN)/python .ci/check_files.py
 
 docs: $(VENV)/.installed-docs ## build the documentation into docs/_build
+	rm -rf docs/reference/api # pages of names, one of which may be gone
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q docs docs/_build
 
 bench: $(VENV)/.installed-test ## compare with the peers, on this machine

@@ -41,6 +41,19 @@ def check_messages(plan: Plan, sketches: Iterable[SiloSketch]) -> None:
     ------
     MessageError
         For the first one that does not, or the second one of a silo, be it the same again.
+
+    Examples
+    --------
+    >>> import fedparity as fp
+    >>> plan = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
+    >>> table = {"score": [0.1, 0.2, 0.4, 0.8] * 10, "group": ["A", "B"] * 20}
+    >>> message = fp.sketch(table, plan=plan, silo="north", ledger=False)
+    >>> check_messages(plan, [message])
+    >>> check_messages(plan, [message, message])
+    Traceback (most recent call last):
+        ...
+    fedparity.errors.document_errors.MessageError: the message of silo 'north' was given twice.
+    fix: give each file only once.
     """
     seen: dict[str, SiloSketch] = {}
     for sketch in sketches:
@@ -63,6 +76,13 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
     ------
     MessageError
         If it does not; a SignatureError if it is not signed as the plan asks.
+
+    Examples
+    --------
+    >>> import fedparity as fp
+    >>> plan = fp.Plan(title="Q4", groups=("A", "B"), score_range=(0, 1), levels=2)
+    >>> table = {"score": [0.1, 0.2, 0.4, 0.8] * 10, "group": ["A", "B"] * 20}
+    >>> check_message(plan, fp.sketch(table, plan=plan, silo="north", ledger=False))
     """
     if sketch.plan != plan.digest:
         raise MessageError.other_plan(sketch.silo, sketch.plan, plan.digest)

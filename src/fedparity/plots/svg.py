@@ -335,6 +335,17 @@ def drawing(display: Shown, *, alt: str, name: str) -> Drawing:
         What the drawing shows, for those who do not see it.
     name : str
         Begins every ``id`` in the drawing: another one for each drawing of a page.
+
+    Examples
+    --------
+    >>> import fedparity as fp
+    >>> table = {"score": [0.1, 0.3, 0.6, 0.8], "group": list("abab"), "silo": ["n", "n", "s", "s"]}
+    >>> result = fp.audit(
+    ...     table, silo="silo", score="score", group="group", score_range=(0, 1), redraws=20
+    ... )
+    >>> made = drawing(fp.plots.GroupCDFDisplay.from_audit(result), alt="Both groups", name="cdf")
+    >>> made.svg[:4]
+    '<svg'
     """
     buffer = io.BytesIO()
     with styled(svg_fonttype="none"), warnings.catch_warnings():

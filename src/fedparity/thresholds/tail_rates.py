@@ -98,6 +98,15 @@ def tail_rates(
     ------
     OptionError
         If an option is out of its range.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.2, 0.4, 0.6, 0.8, 0.1, 0.3, 0.5, 0.9],
+    ...     groups=list("aaaabbbb"), silos=[1] * 8, levels=4, kind="quantile",
+    ... )
+    >>> [row.rate.value for row in tail_rates(federation, 0.75, score_range=(0, 1)).groups]
+    [0.25, 0.25]
     """
     level, confidence = _checked_level(level), check_confidence(confidence)
     known = known_laws(federation, mixtures(federation), score_range, unseen)
@@ -187,7 +196,8 @@ def ks_distance(
 
     Parameters
     ----------
-    first, second : labels of groups
+    first, second
+        Labels of the two groups.
     score_range, unseen
         As in :func:`fedparity.at_threshold`.
 
