@@ -23,6 +23,7 @@ __all__ = [
     "DatabaseTable",
     "Federation",
     "FedparityError",
+    "FileTable",
     "InputError",
     "Law",
     "Method",
@@ -48,6 +49,7 @@ _HOMES = {
     "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
     "FedparityError": "errors",
+    "FileTable": "tables.file_tables",
     "InputError": "errors",
     "Law": "laws.law",
     "Method": "federated.mixtures",
@@ -91,6 +93,7 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.silo.sketch import Sketcher, sketch
     from fedparity.sketches.cell import Cell
     from fedparity.tables.databases import DatabaseTable
+    from fedparity.tables.file_tables import FileTable
     from fedparity.thresholds.at_threshold import at_threshold
     from fedparity.uncertainty.assessment import assess
 

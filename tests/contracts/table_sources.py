@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import math
 import random
 import re
+import zipfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from xml.sax.saxutils import escape
 
 import dask.dataframe as dd
 import ibis
@@ -25,6 +28,7 @@ from tests import databases, sparks
 
 import fedparity as fp
 from fedparity.sketches.records import Faults, RowCounts
+from fedparity.tables.csv_bytes import TextFormat
 from fedparity.tables.csv_files import PlainCsvTable
 from fedparity.tables.opening import open_records
 
@@ -86,6 +90,58 @@ def _spread(data):
     """Blank lines after the header, before the third record and at the end."""
     header, first, second, rest = data.split(b"\r\n", 3)
     return b"\r\n\n\r\n".join([header, first, second]) + b"\n\n" + rest + b"\n\r\n\n"
+
+
+def _german(rows):
+    """Semicolons, decimal commas, a mark where nothing is, in UTF-16."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=";")
+    writer.writerow(NAMES)
+    for row in rows:
+        fields = (
+            str(row[n]).replace(".", ",") if isinstance(row[n], float) else row[n] for n in NAMES
+        )
+        writer.writerow(["k. A." if field is None else field for field in fields])
+    return text.getvalue().encode("utf-16")
+
+
+def workbook(path, rows, sheet="visits"):
+    """An Excel workbook, written by hand: numbers, booleans and texts as its format has them."""
+
+    def cell(value):
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return "<c/>"
+        if isinstance(value, bool):
+            return f'<c t="b"><v>{int(value)}</v></c>'
+        if isinstance(value, int | float):
+            return f"<c><v>{value!r}</v></c>"
+        return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(value)}</t></is></c>'
+
+    names = list(rows[0]) if rows else list(NAMES)
+    lines = [names, *([row[n] for n in names] for row in rows)]
+    cells = "".join(f"<row>{''.join(map(cell, line))}</row>" for line in lines)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006"
+    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/s1.xml" ContentType="{types}.worksheet+xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
+        f'<sheet name="{sheet}" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
+        f'<Relationship Id="r1" Type="{office}/worksheet" Target="s1.xml"/></Relationships>',
+        "xl/s1.xml": f'<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w") as book:
+        for name, text in parts.items():
+            book.writestr(name, text)
+    return path
 
 
 def _written(folder, name, data):
@@ -218,6 +274,14 @@ FILES = {
         folder, "t.csv.zst", pa.compress(delimited(rows), "zstd", asbytes=True)
     ),
     "TSV": lambda rows, folder: _written(folder, "t.tsv", delimited(rows, "\t")),
+    "CSV, semicolons and decimal commas": lambda rows, folder: fp.FileTable(
+        _written(folder, "t.csv", _german(rows)),
+        delimiter=";",
+        decimal=",",
+        encoding="utf-16",
+        na=["k. A."],
+    ),
+    "Excel": lambda rows, folder: workbook(folder / "t.xlsx", rows),
     "a folder": _files,
     "a pattern": lambda rows, folder: str(_files(rows, folder) / "**" / "part*.csv"),
 }
@@ -317,4 +381,7 @@ def plain(rows, *, label=lambda row: row["race"], weight=lambda _: 1.0):
 
 def plain_reader(path):
     """The reader of the standard library, whether polars is there or not."""
-    return PlainCsvTable(path, "\t" if ".tsv" in path.name else ",")
+    if isinstance(path, fp.FileTable):
+        text_format = TextFormat(path.delimiter, path.decimal, path.encoding, path.na)
+        return PlainCsvTable(path.path, text_format)
+    return PlainCsvTable(path, TextFormat("\t" if ".tsv" in path.name else ","))

@@ -1,5 +1,6 @@
 """Every source gives the records that a plain reading of the rows gives."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -80,6 +81,83 @@ def test_a_filter_may_use_the_score_and_the_group(make, gaps, tmp_path):
 
     kept = [row for row in gaps if (row["z"] or 0) > 0.5 and row["race"] not in ("A", None)]
     assert reading.records == plain(kept)
+
+
+def three_valued(row):
+    """The outcomes of some conditions, by SQL's logic of three values; a score of NaN is missing."""
+    z, race = row["z"], row["race"]
+    z = None if z is None or math.isnan(z) else z
+    return {
+        "z > 0.5": z is not None and z > 0.5,
+        "NOT (z > 0.5)": z is not None and not z > 0.5,
+        "z IS NULL": z is None,
+        "z IS NOT NULL OR race = 'A'": z is not None or race == "A",
+        "race <> 'A'": race is not None and race != "A",
+        "race IS NULL": race is None,
+        "race = ''": False,
+        "race NOT IN ('A', 'B')": race is not None and race not in ("A", "B"),
+        "z = z": z is not None,
+    }
+
+
+CONDITIONS = tuple(three_valued({"z": None, "race": None}))
+
+
+@every_source
+@pytest.mark.parametrize("where", CONDITIONS)
+def test_nothing_is_null_to_a_filter_whatever_the_source(make, where, gaps, tmp_path):
+    kept = [row for row in gaps if three_valued(row)[where]]
+    options = {"where": where, "missing": "drop", "mapping": {"": "none"}}
+    if not kept:
+        with pytest.raises(fp.errors.TableError, match="keeps no row"):
+            read(make(gaps, tmp_path), **options)
+        return
+
+    reading = read(make(gaps, tmp_path), **options)
+
+    assert reading.records == plain(kept, label=lambda row: row["race"] or "none")
+    assert (reading.rows.read, reading.rows.filtered) == (len(gaps), len(gaps) - len(kept))
+    assert reading.rows.without_score == sum(row["z"] is None for row in kept)
+    assert reading.rows.records == reading.records.total()
+
+
+HOLD_NAN = {
+    name: make
+    for name, make in SOURCES.items()
+    if "MariaDB" not in name and name not in ("pandas nullable", "Dask")
+}
+
+
+@pytest.mark.parametrize("make", each(HOLD_NAN))
+@pytest.mark.parametrize("where", ["z > 0.5", "NOT (z > 0.5)", "z IS NULL", "z = z"])
+def test_a_nan_is_null_to_a_filter_whatever_the_source(make, where, gaps, tmp_path):
+    rows = [{**row, "z": math.nan if row["z"] is None else row["z"]} for row in gaps]
+    kept = [row for row in gaps if three_valued(row)[where]]
+
+    reading = read(make(rows, tmp_path), where=where, missing="drop", mapping={"": "none"})
+
+    assert reading.records == plain(kept, label=lambda row: row["race"] or "none")
+    assert reading.rows.filtered == len(gaps) - len(kept)
+
+
+@every_source
+def test_every_row_is_accounted_for(make, gaps, tmp_path):
+    """Read = filtered + without a score + records, and each label that counts as another is listed."""
+    groups = ("A", "B", "rest", "unknown")
+    options = {"groups": groups, "missing": "drop", "mapping": {"O'Neil": "B"}, "other": "rest"}
+
+    rows = read(make(gaps, tmp_path), where="age >= 40", **options).rows
+
+    kept = [row for row in gaps if row["age"] >= 40]
+    scored = Counter(row["race"] for row in kept if row["z"] is not None)
+    assert (rows.read, rows.filtered) == (len(gaps), len(gaps) - len(kept))
+    assert rows.without_score == sum(row["z"] is None for row in kept)
+    assert rows.records == scored.total()
+    assert rows.relabeled == {
+        (None, "unknown", "missing"): scored[None],
+        ("O'Neil", "B", "map"): scored["O'Neil"],
+        ("Ż, x", "rest", "other"): scored["Ż, x"],
+    }
 
 
 @every_source
@@ -231,7 +309,7 @@ def test_a_missing_column_names_the_nearest(make, rows, tmp_path):
 def test_the_standard_library_reads_the_same_csv(name, weight, gaps, tmp_path, monkeypatch):
     path = FILES[name](gaps, tmp_path)
     expected = read(path, missing="drop", mapping={"": "none"}, weight=weight)
-    monkeypatch.setattr("fedparity.tables.opening.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.tables.file_tables.find_spec", lambda _: None)
 
     actual = read(path, missing="drop", mapping={"": "none"}, weight=weight)
 

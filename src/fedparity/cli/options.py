@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import wraps
 from pathlib import Path
 from types import NoneType
@@ -27,11 +27,11 @@ from typing import (
 )
 
 import click
+from click.core import ParameterSource
 
 from fedparity.documents.files import read_secret
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
-from fedparity.documents.signing import read_key
 from fedparity.errors import DatabaseError, OptionError
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.privacy.policy import RULES, Policy
@@ -206,6 +206,19 @@ class TableOptions:
         "--url-file FILE",
         "File with the address of a database, instead of DATA; - is the standard input.",
     )
+    delimiter: str | None = option(
+        "--delimiter CHAR", "Between fields of a text: ';', tab.  [default: comma]"
+    )
+    decimal: str = option(
+        "--decimal MARK", "Decimal mark of numbers in a text: , or .", default="."
+    )
+    encoding: str | None = option(
+        "--encoding NAME", "Encoding of a text: cp1252, latin-1, utf-16.  [default: utf-8]"
+    )
+    na: tuple[str, ...] = option(
+        "--na TEXT", "Field that means a missing value, such as NA; may be repeated."
+    )
+    sheet: str | None = option("--sheet NAME", "Sheet of an Excel workbook.  [default: the first]")
     score: str | None = option("--score COL", "Column of the scores.  [default: score]")
     group: tuple[str, ...] = option(
         "--group COL", "Column of the groups; several for intersections.  [default: group]"
@@ -236,6 +249,9 @@ class TableOptions:
         OptionError
             If the address has a password and stands on the command line, or its file is open to others.
         """
+        data, own = self._stated(data)
+        if own is not self:
+            return own.source(data)
         if (data is None) == (self.url_file is None):
             raise click.UsageError("give either DATA or --url-file FILE.")
         if self.url_file is not None:
@@ -252,7 +268,42 @@ class TableOptions:
             return self._database(data)
         if self.table is not None or self.query is not None:
             raise click.UsageError("--table and --query go with the address of a database.")
-        return data
+        return data if data is None else self._file(data)
+
+    def _stated(self, data: str | None) -> tuple[str | None, TableOptions]:
+        """Leave out what a file of settings says and the command line contradicts."""
+
+        def outvoted(name: str, *others: str) -> bool:
+            return _source_of(name) is _SETTINGS and any(
+                _source_of(other) is ParameterSource.COMMANDLINE for other in others
+            )
+
+        if data is not None and outvoted("data", "url_file"):
+            data = None
+        gone = [name for name, other in _RIVALS.items() if outvoted(name, other)]
+        if (
+            data is not None
+            and _source_of("data") is ParameterSource.COMMANDLINE
+            and not is_address(data)
+        ):
+            gone += [name for name in ("table", "query") if _source_of(name) is _SETTINGS]
+        changed: dict[str, Any] = {name: None for name in gone if getattr(self, name) is not None}
+        return data, replace(self, **changed) if changed else self
+
+    def _file(self, data: str) -> object:
+        """A path, or a file that is written in another way than its name says."""
+        from fedparity.tables.file_tables import FileTable  # noqa: PLC0415 -- auditors read none
+
+        plain = FileTable(data)
+        file = FileTable(
+            data,
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            encoding=self.encoding,
+            na=self.na,
+            sheet=self.sheet,
+        )
+        return data if file == plain and not plain.is_standard_input else file
 
     def _database(self, address: str) -> object:
         from fedparity.tables.databases import DatabaseTable  # noqa: PLC0415 -- most read files
@@ -288,6 +339,17 @@ class TableOptions:
         if self.outcome is not None:
             reading["outcome"] = self.outcome
         return reading
+
+
+_SETTINGS = ParameterSource.DEFAULT_MAP
+_RIVALS = {"url_file": "data", "table": "query", "query": "table"}
+"""Options of which the command line replaces one by another."""
+
+
+def _source_of(name: str) -> ParameterSource | None:
+    """Whether a parameter was given on the command line, by the settings, or not at all."""
+    context = click.get_current_context(silent=True)
+    return None if context is None else context.get_parameter_source(name)
 
 
 def _label_pairs(texts: Iterable[str], *, hint: str = "--map") -> dict[str, str]:
@@ -394,6 +456,7 @@ class SigningOptions:
 
 def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
     """Return the key of a file; its passphrase is read from another, or typed at a terminal."""
+    from fedparity.documents.signing import read_key  # noqa: PLC0415 -- for those who sign
 
     def passphrase() -> bytes | None:
         if passphrase_file is not None:

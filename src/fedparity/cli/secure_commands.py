@@ -23,6 +23,8 @@ from fedparity.cli.options import (
     with_options,
 )
 from fedparity.cli.output import note, progress_bar
+from fedparity.cli.row_text import reading_words
+from fedparity.cli.settings_file import SettingsOptions
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
@@ -77,6 +79,7 @@ class MaskOptions(_SiloOptions):
     threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     dry_run: bool = option("--dry-run", "Read the table, say what would leave, and stop.")
     release: ReleaseOptions = nested(ReleaseOptions)
+    kept: SettingsOptions = nested(SettingsOptions)
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,14 @@ def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
 @click.argument("data", type=click.Path())
 @click.argument("messages", type=click.Path(), nargs=-1)
 @with_options(MaskOptions)
-def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) -> None:
+@click.pass_context
+def mask(
+    context: click.Context,
+    plan: str,
+    data: str,
+    messages: tuple[str, ...],
+    options: MaskOptions,
+) -> None:
     """Count the table DATA and write NAME.mask.json: numbers hidden by masks.
 
     Only the sum over the silos, opened in step 6, means anything. The keys and shares of all
@@ -230,9 +240,12 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
       fedparity secure mask plan.toml inbox --url-file clinic.url --table visits \\
         --silo aurora --score risk --group sex
     """
-    if options.table.url_file is None:
+    kept = context.lookup_default("data")
+    if kept is not None:  # of the settings: then all arguments after the plan are messages
+        source, messages = options.table.source(kept), (data, *messages)
+    elif options.table.url_file is None:
         source = options.table.source(data)
-    else:  # then there is no DATA, and all arguments after the plan are messages
+    else:  # then there is no DATA either
         source, messages = options.table.source(None), (data, *messages)
     reading = options.table.reading()
     if "axes" in reading or "outcome" in reading:
@@ -257,6 +270,9 @@ def mask(plan: str, data: str, messages: tuple[str, ...], options: MaskOptions) 
         with read() as (records, computing):
             mode.preview(records, options.silo, computing)
         click.echo(dry_run_text(step.plan, options.silo))
+        if permit.reading:
+            words = f"Read with {reading_words(permit.reading)}"
+            click.echo("\n".join(["", *wrapped(words, 80, rest="  ")]))
         return
     with step.made(messages, count) as message:
         permit.write(step.output, message, force=options.force)

@@ -23,11 +23,11 @@ from fedparity.cli.options import (
 )
 from fedparity.cli.output import Progress, note, print_json, progress_bar
 from fedparity.cli.row_text import reading_words, row_lines
+from fedparity.cli.settings_file import SavedSettingsOptions
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import HistogramCell, SketchedCell, table_keys
-from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
@@ -64,6 +64,7 @@ class SketchOptions:
     as_json: bool = option("--json", "Print JSON; with --dry-run, the exact file.")
     signing: SigningOptions = nested(SigningOptions)
     release: ReleaseOptions = nested(ReleaseOptions)
+    saved: SavedSettingsOptions = nested(SavedSettingsOptions)
     force: bool = option("--force", "Replace an existing output file.")
     verbose: bool = option("--verbose", "Print how the message was computed.")
 
@@ -72,15 +73,16 @@ class SketchOptions:
 @click.argument("plan", type=click.Path())
 @click.argument("data", type=click.Path(), required=False)
 @with_options(SketchOptions)
-def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
+@click.pass_context
+def sketch(context: click.Context, plan: str, data: str | None, options: SketchOptions) -> None:
     """Reduce the table DATA to the message that PLAN asks of this silo.
 
-    DATA is a CSV, TSV, Parquet or Arrow file, a folder or a pattern of them, or the address of
-    a database, such as postgresql://user@host/name, or of Spark, such as spark://host:7077, with
-    --table or --query. Start with
-    --dry-run: it shows all that would leave and writes nothing. This silo's policy decides
-    whether the plan is obeyed (fedparity policy show); the ledger, a local file, refuses a
-    second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
+    DATA is a CSV, TSV, Excel, Parquet or Arrow file, a folder or a pattern of them, - for text on
+    the standard input, or the address of a database, such as postgresql://user@host/name, or of
+    Spark, such as spark://host:7077, with --table or --query. Start with --dry-run: it shows all
+    that would leave and writes nothing. --save-settings keeps the options for the next time.
+    This silo's policy decides whether the plan is obeyed (fedparity policy show); the ledger, a
+    local file, refuses a second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
     fedparity/ledger.jsonl in the folder for state of this user. The same command again writes
     the same message, or finishes one that was interrupted.
     Exit code 4 if a rule refuses the release.
@@ -91,17 +93,22 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
         --group sex --dry-run
       fedparity sketch plan.toml 'visits/*.parquet' --silo aurora --score risk \\
         --group sex --where "year = 2026" --map F=female --sign aurora.key
+      fedparity sketch plan.toml export.csv --delimiter ';' --decimal , \\
+        --silo aurora --score risk --group sex --save-settings silo.toml
+      fedparity sketch next-quarter.toml --settings silo.toml
       fedparity sketch plan.toml --url-file clinic.url --table clinic.visits \\
         --silo aurora --score risk --group sex
     """
     source, agreed, silo = options.table.source(data), Plan.read(plan), options.silo
     output = options.output or f"{file_name(silo)}.sketch.json"
+    options.saved.check(force=options.force)
     if not (options.dry_run or options.force):
         refuse_existing(output)
     mode_of(agreed).check(silo, weighted=options.table.weight is not None)
     permit = options.release.permit(agreed, silo, source, options.table.reading())
     if options.dry_run:
         _dry_run(source, agreed, permit, options)
+        options.saved.save(context, force=options.force)
         return
     key = options.signing.key()
     if agreed.keys and key is None:
@@ -119,11 +126,14 @@ def sketch(plan: str, data: str | None, options: SketchOptions) -> None:
         release = release.signed(key)
     if options.verbose:
         click.echo(_execution_text(release), err=True)
+    from fedparity.documents.message_checks import check_message  # noqa: PLC0415 -- not in a dry run
+
     check_message(agreed, release.sketch)  # a wrong key is found here, not by the auditor
     permit.write(output, release.sketch, force=options.force, rows=release.rows)
     if options.as_json:
         print_json(_release_summary(release.sketch, output, permit))
     note(_written_text(release, output, permit))
+    options.saved.save(context, force=options.force)
 
 
 def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions) -> None:

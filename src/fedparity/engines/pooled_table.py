@@ -255,9 +255,10 @@ def read_pooled(
         other=other,
     )
     reading = _Reading(records, silo)
-    for task in records.table.scan(reading.selection):
-        reading.add(task())
-    table = reading.finish()
+    with records.explained((-np.inf, np.inf)):
+        for task in records.table.scan(reading.selection):
+            reading.add(task())
+        table = reading.finish()
     if groups is None:
         if not mapping:  # which has texts for labels
             table = replace(table, groups=tuple(map(reading.typed, table.groups)))

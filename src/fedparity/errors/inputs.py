@@ -18,6 +18,7 @@ __all__ = [
     "OptionError",
     "RecordsError",
     "ScoreError",
+    "look_alike",
 ]
 
 
@@ -175,16 +176,21 @@ class LabelError(GroupError):
 
     @classmethod
     def unlisted(
-        cls, columns: Collection[str], counts: Mapping[str, int], known: Collection[str]
+        cls,
+        columns: Collection[str],
+        counts: Mapping[str, int],
+        known: Collection[str],
+        *,
+        where: str = "",
     ) -> LabelError:
         frequent = sorted(counts, key=lambda text: (-counts[text], text))[:_MOST_LABELS]
         shown = ", ".join(f"{shortened(text)!r} ({counts[text]:,})" for text in frequent)
-        more = len(counts) - len(frequent)
+        more, total = len(counts) - len(frequent), sum(counts.values())
         tail = f" and {more:,} more labels" if more else ""
         return cls(
             f"{listed(columns)} contains labels that are not groups of the plan: {shown}{tail}, in "
-            f"{sum(counts.values()):,} records in all.",
-            fix=_mapping_fix(frequent, known),
+            f"{total:,} record{'' if total == 1 else 's'} in all{where}.",
+            fix=_mapping_fix(counts, known),
         )
 
     @classmethod
@@ -214,15 +220,37 @@ class LabelError(GroupError):
         )
 
 
-def _mapping_fix(frequent: list[str], known: Collection[str]) -> str:
-    """The command that would map the most frequent label to the group that looks like it."""
-    for text in frequent:
-        if near := nearest(text, known):
-            example = f"{shortened(text)}={near[0]}"
-            break
-    else:
-        example = f"{shortened(frequent[0])}=LABEL"
+def _mapping_fix(counts: Mapping[str, int], known: Collection[str]) -> str:
+    """The options that map look-alikes of groups, or else the most frequent label, to a group."""
+    frequent = sorted(counts, key=lambda text: (-counts[text], text))
+    alike = {text: group for text in frequent if (group := look_alike(text, known)) is not None}
+    if alike:
+        shown = " ".join(
+            f'--map "{text}={group}"' for text, group in [*alike.items()][:_MOST_LABELS]
+        )
+        kept = (
+            ""
+            if len(alike) == len(frequent)
+            else "; send the others to one group with --other LABEL"
+        )
+        return f"if they mean the same, pass {shown}{kept}."
+    near = next(((text, found[0]) for text in frequent if (found := nearest(text, known))), None)
+    example = (
+        f"{shortened(frequent[0])}=LABEL" if near is None else f"{shortened(near[0])}={near[1]}"
+    )
     return (
         f'map them with --map "{example}", send all others to one group with --other LABEL, or add '
         "them to the plan."
     )
+
+
+def look_alike(text: str, known: Collection[str]) -> str | None:
+    """Return the group that differs from a label only by case or by spaces around it.
+
+    Examples
+    --------
+    >>> look_alike(" female", ("Female", "Male")), look_alike("F", ("Female", "Male"))
+    ('Female', None)
+    """
+    folded = text.strip().casefold()
+    return next((group for group in known if group.strip().casefold() == folded), None)

@@ -75,10 +75,11 @@ class TableError(InputError):
         )
 
     @classmethod
-    def encoding(cls, path: object) -> TableError:
+    def encoding(cls, path: object, likely: str = "cp1252") -> TableError:
         return cls(
             f"{str(path)!r} is not text in UTF-8.",
-            fix="export the file as UTF-8, or convert it, for example with iconv.",
+            fix=f"pass the encoding that it was saved in: --encoding {likely}, perhaps (in Python, "
+            f"fedparity.FileTable(path, encoding={likely!r})).",
         )
 
     @classmethod
@@ -114,15 +115,20 @@ class TableError(InputError):
     # -- its columns
 
     @classmethod
-    def missing_column(
-        cls, wanted: str, columns: Sequence[str], *, what: str = "the table", hint: str = ""
+    def missing_columns(
+        cls,
+        wanted: Sequence[str],
+        columns: Sequence[str],
+        *,
+        what: str = "the table",
+        hint: str = "",
     ) -> TableError:
-        near = nearest(wanted, columns, most=3)
-        fix = f"did you mean {listed(near)}?" if near else "name one of its columns."
-        return cls(
-            f"{what} has no column {shortened(wanted)!r}; it has {_columns(columns)}.",
-            fix=hint or fix,
+        near = list(
+            dict.fromkeys(name for own in wanted for name in nearest(own, columns, most=3))
         )
+        fix = f"did you mean {listed(near)}?" if near else "name one of its columns."
+        names = ", ".join(repr(shortened(name)) for name in wanted)
+        return cls(f"{what} has no column {names}; it has {_columns(columns)}.", fix=hint or fix)
 
     @classmethod
     def column_needed(cls, role: str, columns: Sequence[str]) -> TableError:
@@ -139,12 +145,12 @@ class TableError(InputError):
         )
 
     @classmethod
-    def unparsable(cls, name: str, count: int, path: object) -> TableError:
+    def unparsable(cls, name: str, path: object) -> TableError:
         return cls(
-            f"column {shortened(name)!r} of {str(path)!r} must hold numbers, but at least "
-            f"{count:,} of its fields are something else.",
-            fix="check the name of the column; leave a missing number empty (not NA or NULL), and "
-            "write decimals with a point.",
+            f"column {shortened(name)!r} of {str(path)!r} must hold numbers, but some of its fields "
+            "are something else.",
+            fix="check the name of the column; pass --na NA for marks of missing values and --decimal , "
+            "for decimal commas.",
         )
 
     # -- its records

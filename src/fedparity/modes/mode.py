@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.documents.signing import sign
 from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
 from fedparity.modes.measurement import ComputeOptions, Strategy
@@ -88,6 +87,8 @@ class Release:
 
     def signed(self, key: Ed25519PrivateKey) -> Release:
         """Return the same release with its message signed."""
+        from fedparity.documents.signing import sign  # noqa: PLC0415 -- for those who sign
+
         return replace(self, sketch=sign(self.sketch, key))
 
     def replacing(self, message: str | None) -> Release:

@@ -47,13 +47,13 @@ class RateLimit:
         self._rate, self._burst, self._clock = rate, burst, clock
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def allows(self, key: str) -> bool:
-        """Return whether one more event of this key is allowed, and count it."""
+    def allows(self, key: str, *, cost: int = 1) -> bool:
+        """Return whether one more event of this key is allowed, and count it; cost 0 only looks."""
         at = self._clock()
         left, before = self._left.pop(key, (float(self._burst), at))
         left = min(self._burst, left + (at - before) * self._rate)
         allowed = left >= 1
-        self._left[key] = (left - 1 if allowed else left, at)
+        self._left[key] = (left - cost if allowed else left, at)
         while len(self._left) > 10_000:  # an attacker with many addresses must not fill the memory
             self._left.popitem(last=False)
         return allowed
@@ -64,7 +64,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, *, hosts: Sequence[str]) -> None:
         self._app, self._hosts = app, frozenset(hosts)
-        self._requests = RateLimit(rate=50, burst=200)
+        # Many silos may share an address, so that only requests that found nothing count against it.
+        self._failures = RateLimit(rate=1, burst=60)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -92,7 +93,10 @@ class Guard:
 
         async def noticed(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
+            if message["type"] == "http.response.start":
+                started = True
+                if message["status"] in (401, 403, 404):
+                    self._failures.allows(_client(scope))
             await _with_headers(send)(message)
 
         try:
@@ -116,10 +120,14 @@ class Guard:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:12]) > _LARGEST:
             return PlainTextResponse("the request is too large\n", status_code=413)
-        client = scope.get("client") or ("?", 0)
-        if not self._requests.allows(client[0]):
+        if not self._failures.allows(_client(scope), cost=0):
             return PlainTextResponse("too many requests; try again in a minute\n", status_code=429)
         return None
+
+
+def _client(scope: Scope) -> str:
+    client = scope.get("client") or ("?", 0)
+    return str(client[0])
 
 
 class _TooLargeError(Exception):

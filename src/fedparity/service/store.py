@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -22,6 +23,8 @@ from fedparity.documents.json_text import canonical_bytes, digest_of
 from fedparity.errors import OptionError, OutputError
 
 __all__ = ["Change", "Event", "Store", "now", "tables"]
+
+Result = TypeVar("Result")
 
 _VERSION = 1
 _FIRST = "sha256:" + 64 * "0"
@@ -137,7 +140,9 @@ class Change:
 
     def __init__(self, connection: sa.Connection) -> None:
         self.connection = connection
-        self._head = connection.execute(sa.select(head).with_for_update()).one()
+        end = connection.execute(_END).one()
+        self._sequence, self._digest = end.sequence, end.digest
+        self._lines: list[dict[str, Any]] = []
 
     def log(
         self,
@@ -150,19 +155,28 @@ class Change:
     ) -> None:
         """Add a line to the log; it is there if and only if the change is."""
         fields: dict[str, Any] = {
-            "sequence": self._head.sequence + 1,
+            "sequence": self._sequence + 1,
             "at": now(),
             "actor": actor,
             "action": action,
             "study": study,
             "silo": silo,
             "detail": detail,
-            "previous": self._head.digest,
+            "previous": self._digest,
         }
-        line = Event(**fields, digest=digest_of(canonical_bytes(fields)))
-        self.connection.execute(sa.insert(event).values(**fields, digest=line.digest))
-        self.connection.execute(sa.update(head).values(sequence=line.sequence, digest=line.digest))
-        self._head = self.connection.execute(sa.select(head)).one()
+        self._sequence, self._digest = fields["sequence"], digest_of(canonical_bytes(fields))
+        self._lines.append(fields | {"digest": self._digest})
+
+    def finish(self) -> None:
+        """Write the lines of the log and its new end."""
+        if self._lines:
+            self.connection.execute(sa.insert(event), self._lines)
+            self.connection.execute(
+                sa.update(head).values(sequence=self._sequence, digest=self._digest)
+            )
+
+
+_END = sa.select(head).with_for_update()
 
 
 class Store:
@@ -180,6 +194,8 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
+        self._queue: list[_Pending] = []
+        self._queue_lock, self._commit_lock = threading.Lock(), threading.Lock()
         try:
             self.engine = _engine(url)
             tables.create_all(self.engine)
@@ -222,7 +238,27 @@ class Store:
     def change(self) -> Iterator[Change]:
         """Give a transaction; when it has ended without an error, its changes are on the disk."""
         with self.engine.begin() as connection:
-            yield Change(connection)
+            change = Change(connection)
+            yield change
+            change.finish()
+
+    def together(self, work: Callable[[Change], Result]) -> Result:
+        """Do some work in a transaction that it may share with that of other threads, and return its result.
+
+        A sync of the disk takes longer than most work. Whoever comes while one is under way waits, and all
+        who wait then share the next. The work must not raise: an error undoes that of all.
+        """
+        own = _Pending(work)
+        with self._queue_lock:
+            self._queue.append(own)
+        with self._commit_lock:
+            if not own.done:  # otherwise the thread before this one did it
+                with self._queue_lock:
+                    batch, self._queue = self._queue, []
+                _commit(self, batch)
+        if own.error is not None:
+            raise own.error
+        return own.result  # type: ignore[no-any-return]
 
     def events(self, study_id: str | None = None, *, last: int | None = None) -> list[Event]:
         """Return the lines of the log, of one study or of all; or the last of them, the newest first."""
@@ -276,6 +312,28 @@ class Store:
     def close(self) -> None:
         """Give up all connections."""
         self.engine.dispose()
+
+
+@dataclass(eq=False)
+class _Pending:
+    """Work that waits for a transaction."""
+
+    work: Callable[[Change], Any]
+    result: Any = None
+    error: Exception | None = None
+    done: bool = False
+
+
+def _commit(store: Store, batch: list[_Pending]) -> None:
+    try:
+        with store.change() as change:
+            for each in batch:
+                each.result = each.work(change)
+    except Exception as problem:  # noqa: BLE001 -- every thread raises it again
+        for each in batch:
+            each.error = problem
+    for each in batch:
+        each.done = True
 
 
 def _broken(number: int) -> OptionError:

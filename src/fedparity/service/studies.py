@@ -84,6 +84,22 @@ class Receipt:
     """Whether it was not there before."""
 
 
+_OF_SILO = sa.and_(
+    store.message.c.study == store.silo.c.study,
+    store.message.c.silo == store.silo.c.name,
+    store.message.c.current,
+)
+_STANDING = (
+    sa.select(store.silo.c.reopened, store.silo.c.refused, store.message.c.digest)
+    .outerjoin(store.message, _OF_SILO)
+    .where(
+        store.silo.c.study == sa.bindparam("study_id"),
+        store.silo.c.name == sa.bindparam("silo_name"),
+    )
+)
+_NEW_MESSAGE = sa.insert(store.message)
+
+
 class Studies:
     """The studies of a collector; every method that changes something is one transaction."""
 
@@ -162,14 +178,7 @@ class Studies:
             silos, messages = store.silo, store.message
             query = (
                 sa.select(silos, messages.c.digest, messages.c.received, messages.c.records)
-                .outerjoin(
-                    messages,
-                    sa.and_(
-                        messages.c.study == silos.c.study,
-                        messages.c.silo == silos.c.name,
-                        messages.c.current,
-                    ),
-                )
+                .outerjoin(messages, _OF_SILO)
                 .where(silos.c.study == study_id)
                 .order_by(silos.c.position)
             )
@@ -265,8 +274,7 @@ class Studies:
         except FedparityError as error:
             self._refuse(study_id, silo, error.message)
             raise
-        with self.store.change() as change:
-            receipt = self._keep(change, study_id, sketch, data)
+        receipt = self.store.together(lambda change: self._keep(change, study_id, sketch, data))
         if receipt is None:
             conflict = ConflictError(
                 "another message of this silo is already here.",
@@ -291,34 +299,32 @@ class Studies:
     ) -> Receipt | None:
         """Keep a message; None if another one is in its place."""
         messages, silos = store.message, store.silo
-        own = sa.and_(messages.c.study == study_id, messages.c.silo == sketch.silo)
-        held = change.connection.execute(
-            sa.select(messages.c.digest).where(own, messages.c.current)
-        ).scalar()
-        if held == sketch.digest:
+        here = {"study_id": study_id, "silo_name": sketch.silo}
+        found = change.connection.execute(_STANDING, here).one()
+        if found.digest == sketch.digest:
             return Receipt(sketch.digest, new=False)
-        place = sa.and_(silos.c.study == study_id, silos.c.name == sketch.silo)
-        reopened = change.connection.execute(sa.select(silos.c.reopened).where(place)).scalar()
-        if held is not None and not reopened:
-            return None
-        change.connection.execute(sa.update(messages).where(own).values(current=False))
-        change.connection.execute(
-            sa.delete(messages).where(own, messages.c.digest == sketch.digest)
-        )
-        change.connection.execute(
-            sa.insert(messages).values(
-                study=study_id,
-                silo=sketch.silo,
-                digest=sketch.digest,
-                content=data,
-                received=now(),
-                records=_records(sketch),
-                current=True,
+        if found.digest is not None:
+            if not found.reopened:
+                return None
+            own = sa.and_(messages.c.study == study_id, messages.c.silo == sketch.silo)
+            change.connection.execute(sa.update(messages).where(own).values(current=False))
+            same = sa.and_(own, messages.c.digest == sketch.digest)
+            change.connection.execute(sa.delete(messages).where(same))
+        new = {
+            "study": study_id,
+            "silo": sketch.silo,
+            "digest": sketch.digest,
+            "content": data,
+            "received": now(),
+            "records": _records(sketch),
+            "current": True,
+        }
+        change.connection.execute(_NEW_MESSAGE, new)
+        if found.reopened or found.refused is not None:
+            place = sa.and_(silos.c.study == study_id, silos.c.name == sketch.silo)
+            change.connection.execute(
+                sa.update(silos).where(place).values(reopened=False, refused=None)
             )
-        )
-        change.connection.execute(
-            sa.update(silos).where(place).values(reopened=False, refused=None)
-        )
         change.log(
             f"silo {sketch.silo}", "sent", study=study_id, silo=sketch.silo, detail=sketch.digest
         )

@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
-    PlainTextResponse,
     RedirectResponse,
     Response,
     StreamingResponse,
@@ -29,6 +28,7 @@ from fedparity.documents.files import file_name
 from fedparity.errors import ConflictError, FedparityError, MessageError
 from fedparity.modes.mode import mode_of
 from fedparity.report.formats import FORMATS
+from fedparity.report.sentences import in_points
 from fedparity.service import access
 from fedparity.service.access import Credential, Role
 from fedparity.service.limits import Guard, RateLimit
@@ -69,6 +69,24 @@ class _Refusal(Exception):  # noqa: N818 -- it is an answer
     """A request for what is not there, or not for this person."""
 
 
+class _Listing:
+    """Some silos of a study: a page with ten thousand of them helps nobody."""
+
+    most = 200
+
+    def __init__(self, study: Study, show: str = "", first: int = 0) -> None:
+        chosen = {
+            "waiting": [silo for silo in study.silos if silo.state != "received"],
+            "received": [silo for silo in study.silos if silo.state == "received"],
+        }
+        self.show = show if show in chosen else "all"
+        silos = chosen.get(show, study.silos)
+        self.total = len(silos)
+        self.first = min(first, max(self.total - 1, 0)) // self.most * self.most
+        self.silos = silos[self.first : self.first + self.most]
+        self.sizes = {"all": len(study.silos)} | {name: len(each) for name, each in chosen.items()}
+
+
 class _Pages:
     def __init__(self, store: Store, address: str, *, secure: bool) -> None:
         self.studies, self.store = Studies(store), store
@@ -81,7 +99,7 @@ class _Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.attempts = RateLimit(rate=0.2, burst=20)
+        self.uploads = RateLimit(rate=0.5, burst=30)
 
     def routes(self) -> list[Route | Mount]:
         """Return where everything is."""
@@ -171,9 +189,6 @@ class _Pages:
         link = request.path_params["link"]
         if request.method == "GET":
             return self._page("enter.html", link=link)
-        client = request.client.host if request.client else "?"
-        if not self.attempts.allows(client):
-            return PlainTextResponse("too many attempts; try again in a minute\n", 429)
 
         def redeem() -> str | None:
             with self.store.change() as change:
@@ -227,12 +242,29 @@ class _Pages:
     async def study(self, request: Request, session: Credential) -> Response:
         """How far every silo is, what is known, and what can be done."""
         study = await self._study(request)
-        return await self._study_page(study, session)
+        asked = request.query_params
+        first = asked.get("from", "0")
+        listing = _Listing(
+            study, asked.get("show", ""), int(first[:6]) if first.isdecimal() else 0
+        )
+        return await self._study_page(study, session, listing)
 
-    async def _study_page(self, study: Study, session: Credential, **more: Any) -> Response:  # noqa: ANN401
+    async def _study_page(
+        self,
+        study: Study,
+        session: Credential,
+        listing: _Listing | None = None,
+        **more: Any,  # noqa: ANN401
+    ) -> Response:
         events = await run_sync(partial(self.store.events, study.id, last=30))
         values: dict[str, Any] = {"events": events, "link": None, "error": None} | more
-        return self._page("study.html", session=session, study=study, **values)
+        return self._page(
+            "study.html",
+            session=session,
+            study=study,
+            listing=listing or _Listing(study),
+            **values,
+        )
 
     async def _study(self, request: Request) -> Study:
         found = await run_sync(self.studies.get, request.path_params["study"])
@@ -308,7 +340,7 @@ class _Pages:
         verdict = result.disparity.verdict
         return JSONResponse(
             {
-                "words": str(result).partition("(")[2].partition(", answered")[0],
+                "words": in_points(result),
                 "answered": verdict.answered,
                 "all": verdict.all,
                 "n": result.n,
@@ -386,15 +418,18 @@ class _Pages:
 
     async def send(self, request: Request) -> Response:
         """Take a message from a program."""
-        given = request.headers.get("authorization", "")
-        kind, _, secret = given.partition(" ")
-        found = None
-        if kind.lower() == "bearer":
-            found = await run_sync(access.find, self.store, "token", secret.strip())
+        kind, _, secret = request.headers.get("authorization", "").partition(" ")
+        token = secret.strip() if kind.lower() == "bearer" else None
+        return await run_sync(self._take, token, await request.body())
+
+    def _take(self, token: str | None, data: bytes) -> Response:
+        found = access.find(self.store, "token", token)
         if found is None or found.role != "silo":
             return _problem(401, "the token is not valid: it is wrong, expired or was replaced.")
+        if not self.uploads.allows(found.hash):
+            return _problem(429, "this silo sends too often.", "try again in a minute.")
         try:
-            receipt = await run_sync(self.studies.receive, *_own(found), await request.body())
+            receipt = self.studies.receive(*_own(found), data)
         except ConflictError as error:
             return _problem(409, error.message, error.fix)
         except FedparityError as error:

@@ -21,7 +21,6 @@ from fedparity.documents.files import StagedFile, refuse_existing, staged
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import find_policy
-from fedparity.documents.signing import check_plan_signature
 from fedparity.errors import LedgerError, PlanError, RuleError
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
@@ -31,6 +30,7 @@ from fedparity.privacy.policy import Policy
 from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.records import RowCounts
 from fedparity.tables.databases import Address, DatabaseTable
+from fedparity.tables.file_tables import FileTable
 
 __all__ = [
     "AnyLedger",
@@ -377,6 +377,8 @@ def tables_of(data: object) -> tuple[str, ...]:
     """
     if isinstance(data, DatabaseTable):
         return (_database(data),)
+    if isinstance(data, FileTable):
+        return () if data.is_standard_input else tables_of(data.path)
     if not isinstance(data, str | os.PathLike):
         return ()
     path = Path(data)
@@ -398,6 +400,8 @@ def _database(data: DatabaseTable) -> str:
 
 def _table(data: object, tables: Sequence[str]) -> str | None:
     """The name of the source in the ledger: of many files, their pattern."""
+    if isinstance(data, FileTable):
+        data = data.path
     if len(tables) > 1 and isinstance(data, str | os.PathLike):
         return os.path.abspath(data)  # noqa: PTH100 -- a pattern
     return tables[0] if tables else None
@@ -442,6 +446,8 @@ def check_auditor(plan: Plan, policy: Policy) -> None:
             fix="ask the auditor to run fedparity plan sign; if the auditor's key changed, check the "
             "new one by another channel and put it under [auditors] of the policy.",
         )
+    from fedparity.documents.signing import check_plan_signature  # noqa: PLC0415 -- few policies need it
+
     try:
         check_plan_signature(plan)
     except PlanError as error:

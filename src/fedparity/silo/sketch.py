@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 from fedparity.documents.message import SiloSketch
@@ -55,8 +56,8 @@ def sketch(
     Parameters
     ----------
     data : path, frame, dict of arrays, or iterator of these
-        A file (CSV, TSV, Parquet, Arrow), a folder or pattern of files, a dict of arrays, a frame of
-        pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
+        A file (CSV, TSV, Excel, Parquet, Arrow), a folder or pattern of files, a file that is written in another way
+        (:class:`fedparity.FileTable`), a dict of arrays, a frame of pandas, polars, Arrow, Dask, Ibis or PySpark, a table of a database (:class:`fedparity.DatabaseTable`),
         anything that exports an Arrow stream; or an iterator of any of these, which is read once.
     silo : str
         The name under which the silo answers.
@@ -181,7 +182,8 @@ def prepare(
         missing=missing,
         other=other,
     )
-    return mode.release(records, silo, options)
+    with _explained(plan, records):
+        return mode.release(records, silo, options)
 
 
 def preview(
@@ -201,7 +203,14 @@ def preview(
     columns = {"score": None, **reading}
     named = {name: columns.pop(name, None) for name in ("group", "axes", "outcome")}
     columns["group"] = label_columns(plan, **named)
-    return mode.preview(open_records(data, groups=plan.record_labels, **columns), silo, options)
+    records = open_records(data, groups=plan.record_labels, **columns)
+    with _explained(plan, records):
+        return mode.preview(records, silo, options)
+
+
+def _explained(plan: Plan, records: TableRecords) -> AbstractContextManager[None]:
+    """Name all faults of the rows in one error; in a privacy mode not even their number is said."""
+    return nullcontext() if mode_of(plan).protected else records.explained(plan.score_range)
 
 
 class Sketcher:

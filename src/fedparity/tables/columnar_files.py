@@ -45,8 +45,8 @@ class Pruning:
     """Tells which row groups may hold a row that a filter keeps.
 
     Only comparisons of a column with a whole number or a text, joined by AND, are understood, and
-    only for columns of that type; in doubt a row group is read. Floats are left out on purpose: a
-    NaN is larger than every number to the filter, and no statistics mention it.
+    only for columns of that type; in doubt a row group is read. Floats are left out on purpose: not
+    every writer leaves NaN out of its statistics.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""CSV and TSV files, plain or compressed, read in blocks of some megabytes that end where a record does.
+"""Delimited text, such as CSV files, read in blocks of some megabytes.
 
 Blocks are parsed by polars, plain ones by pyarrow where it is installed (with compiled labels it needs a
 tenth less time for short numbers); without polars, by the standard library. All give the same records.
@@ -7,182 +7,41 @@ tenth less time for short numbers); without polars, by the standard library. All
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.extras import installed_pyarrow, polars, pyarrow
+from fedparity.laws.arrays import BoolArray
 from fedparity.tables.column_types import ArrowColumn, NumpyColumn, PolarsColumn
 from fedparity.tables.columns import Block, Column
-from fedparity.tables.file_state import FileState
+from fedparity.tables.csv_bytes import CsvFile, Pieces, TextFormat, delimiter_with, header_error
 from fedparity.tables.table import BlockTask, Selection, require_columns
 
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from fedparity.tables.row_faults import CheckedBlock, FaultLog
+
 __all__ = [
-    "CsvFile",
     "DelimitedTable",
     "Kind",
-    "Pieces",
     "PlainCsvTable",
-    "delimiter_hint",
     "parsed_by_arrow",
     "without_blank_lines",
 ]
 
-_BLOCK_BYTES = 8 << 20
-_HEADER_BYTES = 1 << 16
-_LONGEST_LINE = 64 << 20
-_UTF8_MARK = b"\xef\xbb\xbf"
 _QUOTE, _NEWLINE = b'"', b"\n"
-Pieces: TypeAlias = tuple[bytes | memoryview, ...]
-
 _BLANK_LINES = re.compile(rb"\n(?:\r?\n)+")
-
-
-@dataclass(frozen=True)
-class CsvFile:
-    """A file of delimited text, perhaps compressed, with the names of columns in its first line."""
-
-    state: FileState
-    delimiter: str
-    names: tuple[str, ...]
-
-    @classmethod
-    def from_path(cls, path: Path, delimiter: str) -> CsvFile:
-        """Open a file and read its header.
-
-        Raises
-        ------
-        TableError
-            If it is empty, damaged, not in UTF-8, or if its first line does not end.
-        """
-        state = FileState.from_path(path)
-        with state.reading(*_damage()), _opened(path) as stream:
-            header, _ = _header(stream, path)
-        return cls(state, delimiter, _names(header, delimiter, path))
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return self.state.path
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Read a part of the file: damage and changes are errors."""
-        return self.state.reading(*_damage())
-
-    def blocks(self, prefix: bytes = b"") -> Iterator[Pieces]:
-        """Yield the records after the header, in blocks that end where a record does.
-
-        A block comes in pieces, which the task that parses it joins: that takes a while.
-        Every block starts with ``prefix``.
-
-        Raises
-        ------
-        TableError
-            If a line is too long, a quote is not closed, or the file is damaged or changes.
-        """
-        with ExitStack() as stack:
-            with self.reading():
-                stream = stack.enter_context(_opened(self.path))
-                _, rest = _header(stream, self.path)
-            while True:
-                with self.reading():
-                    data = stream.read(_BLOCK_BYTES)
-                if not data:
-                    break
-                if end := _last_record_end(rest, data):
-                    yield prefix, rest, memoryview(data)[:end]
-                    rest = data[end:]
-                else:
-                    rest += data
-                if len(rest) > _LONGEST_LINE:
-                    raise TableError.line_too_long(self.path, _LONGEST_LINE >> 20)
-        if rest.count(_QUOTE) % 2:
-            raise TableError.malformed(self.path, len(self.names))
-        if rest.strip(b"\r\n"):
-            yield prefix, rest
-
-
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return gzip.open(path)  # type: ignore[return-value]
-    if path.suffix == ".zst":
-        pa = pyarrow("a file compressed by zstd")
-        return pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")  # type: ignore[no-any-return]
-    return path.open("rb")
-
-
-def _damage() -> tuple[Any, ...]:
-    """What is read, and the errors that say it is damaged; OSError is zstd's and a bad gzip's."""
-    return "compressed", EOFError, OSError, zlib.error
-
-
-def _header(stream: IO[bytes], path: Path) -> tuple[bytes, bytes]:
-    """The first record, and what was read after it."""
-    start = b""
-    while not (end := _first_record_end(start)):
-        data = stream.read(_HEADER_BYTES)
-        if not data:
-            end = len(start)
-            break
-        start += data
-        if len(start) > _LONGEST_LINE:
-            raise TableError.line_too_long(path, _LONGEST_LINE >> 20)
-    if not start.strip():
-        raise TableError.empty(str(path))
-    return start[:end], start[end:]
-
-
-def _names(header: bytes, delimiter: str, path: Path) -> tuple[str, ...]:
-    try:
-        text = header.removeprefix(_UTF8_MARK).decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError:  # also the mark of UTF-16
-        raise TableError.encoding(path) from None
-    if "\0" in text:
-        raise TableError.encoding(path)
-    try:
-        (names,) = csv.reader([text], delimiter=delimiter, strict=True)
-    except (csv.Error, ValueError):
-        raise TableError.malformed(path, text.count(delimiter) + 1) from None
-    return tuple(names)
-
-
-def _first_record_end(data: bytes) -> int:
-    """Where the first record ends, or 0: at a line end after an even number of quotes."""
-    end = quotes = 0
-    while start := data.find(_NEWLINE, end) + 1:
-        quotes += data.count(_QUOTE, end, start)
-        end = start
-        if quotes % 2 == 0:
-            return end
-    return 0
-
-
-def _last_record_end(rest: bytes, data: bytes) -> int:
-    """Where in ``data``, which follows ``rest``, the last whole record ends, or 0."""
-    end = data.rfind(_NEWLINE) + 1
-    quotes = 0
-    if _QUOTE in rest or _QUOTE in data:
-        quotes = rest.count(_QUOTE) + data.count(_QUOTE, 0, end)
-    while quotes % 2 and end:
-        before = data.rfind(_NEWLINE, 0, end - 1) + 1
-        quotes -= data.count(_QUOTE, before, end)
-        end = before
-    return end
 
 
 def without_blank_lines(block: bytes) -> bytes:
@@ -195,7 +54,9 @@ def without_blank_lines(block: bytes) -> bytes:
 Kind: TypeAlias = Literal["number", "text"]
 
 
-def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> pa.Table | None:
+def parsed_by_arrow(
+    block: bytes, text_format: TextFormat, kinds: Mapping[str, Kind]
+) -> pa.Table | None:
     r"""Return some columns of a block that starts with a header, or None if polars has to look at it.
 
     Only blocks on which both agree are parsed here: without quotes and carriage returns, every row as
@@ -204,10 +65,10 @@ def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> 
 
     Examples
     --------
-    >>> table = parsed_by_arrow(b"a,b\n0.5,x\n,y\n", ",", {"a": "number"})
+    >>> table = parsed_by_arrow(b"a,b\n0.5,x\n,y\n", TextFormat(), {"a": "number"})
     >>> None if table is None else table.to_pydict()
     {'a': [0.5, None]}
-    >>> parsed_by_arrow(b'a,b\n0.5,"x"\n', ",", {"a": "number"})
+    >>> parsed_by_arrow(b'a,b\n0.5,"x"\n', TextFormat(), {"a": "number"})
     """
     if installed_pyarrow() is None or b'"' in block or b"\r" in block:
         return None
@@ -217,12 +78,13 @@ def parsed_by_arrow(block: bytes, delimiter: str, kinds: Mapping[str, Kind]) -> 
         return csv.read_csv(
             pa.BufferReader(block),
             read_options=csv.ReadOptions(use_threads=False, block_size=len(block)),
-            parse_options=csv.ParseOptions(delimiter=delimiter, quote_char=False),
+            parse_options=csv.ParseOptions(delimiter=text_format.delimiter, quote_char=False),
             convert_options=csv.ConvertOptions(
                 include_columns=list(kinds),
                 column_types={name: types[kind] for name, kind in kinds.items()},
-                null_values=[""],
+                null_values=["", *text_format.na],
                 strings_can_be_null=True,
+                decimal_point=text_format.decimal,
             ),
         )
     except pa.ArrowException:
@@ -233,19 +95,48 @@ _PART = 1 << 16
 
 
 class _CsvTable:
-    """A CSV file, plain or compressed: its columns, of which the header gives the names."""
+    """Delimited text: its columns, of which the header gives the names.
+
+    Parameters
+    ----------
+    path : Path or None
+        None for the standard input.
+    text_format : TextFormat
+    """
 
     rows = None
     rescannable = True
 
-    def __init__(self, path: Path, delimiter: str) -> None:
-        self._file = CsvFile.from_path(path, delimiter)
+    def __init__(self, path: Path | None, text_format: TextFormat) -> None:
+        self._file = CsvFile.from_path(path, text_format)
         self.columns: Sequence[str] = self._file.names
 
     def require(self, names: Iterable[str]) -> None:
         """Raise if a column is not there, or there twice."""
-        hint = delimiter_hint(self._file)
-        require_columns(names, self.columns, what=str(self._file.path), hint=hint)
+        file, wanted = self._file, tuple(names)
+        if not set(wanted) <= set(file.names):
+            mark = delimiter_with(file.names, file.delimiter, wanted)
+            if mark is not None:
+                raise header_error(file.path, mark)
+        require_columns(wanted, self.columns, what=str(file.path))
+
+    def checked(self, selection: Selection, log: FaultLog) -> Iterator[CheckedBlock]:
+        """Yield all rows that can be taken apart, with their lines, and log those that cannot."""
+        types = _tested_types(self._file, selection) if selection.only_tested else {}
+        rows: list[list[str]] = []
+        lines: list[int] = []
+        read = [self._file.names.index(name) for name in selection.columns]
+        for line, row in _careful_rows(self._file, log):
+            if any(_is_broken(row[place]) for place in read):
+                log.encoding.add(1, [line])
+                continue
+            rows.append(row)
+            lines.append(line)
+            if len(rows) == _ROWS:
+                yield _checked(self._file, selection, rows, lines, types=types, log=log)
+                rows, lines = [], []
+        if rows:
+            yield _checked(self._file, selection, rows, lines, types=types, log=log)
 
 
 class DelimitedTable(_CsvTable):
@@ -255,9 +146,9 @@ class DelimitedTable(_CsvTable):
     type of a column that only a filter needs is taken from the first block.
     """
 
-    def __init__(self, path: Path, delimiter: str) -> None:
+    def __init__(self, path: Path | None, text_format: TextFormat) -> None:
         polars("a CSV file")
-        super().__init__(path, delimiter)
+        super().__init__(path, text_format)
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -266,19 +157,6 @@ class DelimitedTable(_CsvTable):
             if parser is None:
                 parser = _Parser(self._file, _types(self._file, selection, pieces))
             yield _Parse(parser, pieces)
-
-
-def delimiter_hint(file: CsvFile) -> str:
-    """What to do about a file whose header seems to have another delimiter."""
-    header = file.names[0] if len(file.names) == 1 else ""
-    others = {";": "semicolons", "\t": "tabs", ",": "commas", "|": "bars"}
-    found = [name for mark, name in others.items() if mark in header and mark != file.delimiter]
-    if not found:
-        return ""
-    return (
-        f"its header seems to be delimited by {found[0]}: a .csv file must have commas and a .tsv "
-        "file tabs."
-    )
 
 
 def _own_header(file: CsvFile) -> bytes:
@@ -316,7 +194,11 @@ class _Parser:
     def parse(self, block: bytes) -> pl.DataFrame:
         pl = polars("a CSV file")
         try:
-            frame = self._parsed(block, self.types)
+            # To polars 1.234 would be a number among numbers with a decimal comma.
+            if self.file.format.decimal == "," and None not in self.types.values():
+                frame = self._parsed_with_care(block)
+            else:
+                frame = self._parsed(block, self.types)
         except pl.exceptions.PolarsError:
             # The text of the error may quote a field, so it is replaced by what can be found out.
             frame = self._parsed_with_care(block)
@@ -338,6 +220,8 @@ class _Parser:
             columns=list(marks),
             schema_overrides=typed,
             infer_schema_length=None if len(typed) < len(marks) else 0,
+            null_values=list(self.file.format.na) or None,
+            decimal_comma=self.file.format.decimal == ",",
         )
         return frame.rename(marks)  # type: ignore[no-any-return]
 
@@ -359,11 +243,17 @@ class _Parser:
         pl = polars("a CSV file")
         if dtype in (None, pl.String):
             return texts
-        filled = texts.str.strip_chars(" \t").replace("", None)
+        text_format = self.file.format
+        stripped = texts.str.strip_chars(" \t")
+        filled = stripped.set(stripped.is_in(["", *text_format.na]), None)
         wider = pl.Float64 if dtype == pl.Int64 else dtype  # 1.5 after whole numbers is no fault
-        values = filled.cast(wider, strict=False)
-        if failed := values.null_count() - filled.null_count():
-            raise TableError.unparsable(texts.name, failed, self.file.path)
+        written = filled
+        if text_format.decimal == "," and wider.is_numeric():
+            plain = filled.set(filled.str.contains(".", literal=True), "?")
+            written = plain.str.replace(",", ".", literal=True)
+        values = written.cast(wider, strict=False)
+        if values.null_count() > filled.null_count():
+            raise TableError.unparsable(texts.name, self.file.path)
         return values
 
     def _mark(self, name: str) -> str:
@@ -380,8 +270,8 @@ class _Parse:
     def __call__(self) -> Block:
         block = b"".join(self.pieces)
         kinds = self.parser.kinds
-        delimiter = self.parser.file.delimiter
-        table = None if kinds is None else parsed_by_arrow(block, delimiter, kinds)
+        text_format = self.parser.file.format
+        table = None if kinds is None else parsed_by_arrow(block, text_format, kinds)
         if table is not None:
             names = zip(self.parser.types, table.columns, strict=True)
             return Block(table.num_rows, {name: ArrowColumn(column) for name, column in names})
@@ -460,20 +350,136 @@ class _ParseText:
     rows: list[list[str]]
 
     def __call__(self) -> Block:
-        columns: dict[str, Column] = {}
-        for name in self.selection.columns:
-            position = self.file.names.index(name)
-            fields = [row[position] for row in self.rows]
-            if name in self.selection.numbers:
-                columns[name] = self._numbers(name, [field.strip(" \t") for field in fields])
-            else:
-                columns[name] = NumpyColumn(np.array(fields, dtype=object))
-        return Block(len(self.rows), columns)
+        block, unparsed = _columns_of(self.file, self.selection, self.rows)
+        for name in unparsed:
+            raise TableError.unparsable(name, self.file.path)
+        return block
 
-    def _numbers(self, name: str, fields: list[str]) -> NumpyColumn:
-        wrong = sum(1 for field in fields if field and not _NUMBER.fullmatch(field))
-        if wrong:
-            raise TableError.unparsable(name, wrong, self.file.path)
-        values = np.fromiter((float(field or "nan") for field in fields), np.float64, len(fields))
-        empty = np.fromiter((not field for field in fields), np.bool_, len(fields))
-        return NumpyColumn(np.ma.masked_array(values, empty) if empty.any() else values)
+
+def _columns_of(
+    file: CsvFile, selection: Selection, rows: list[list[str]]
+) -> tuple[Block, dict[str, BoolArray]]:
+    """The columns of rows of fields, and which fields are not numbers; those are missing."""
+    na, columns, unparsed = frozenset(file.format.na), dict[str, Column](), dict[str, BoolArray]()
+    for name in selection.columns:
+        position = file.names.index(name)
+        fields = [row[position] for row in rows]
+        if name in selection.numbers:
+            texts = [_plain_number(field, file.format.decimal, na) for field in fields]
+            wrong = np.fromiter((text is None for text in texts), np.bool_, len(texts))
+            if wrong.any():
+                unparsed[name] = wrong
+            empty = np.fromiter((not text for text in texts), np.bool_, len(texts))
+            values = np.fromiter((float(text or "nan") for text in texts), np.float64, len(texts))
+            array: npt.NDArray[Any] = np.ma.masked_array(values, empty) if empty.any() else values
+        else:
+            array = np.array([None if field in na else field for field in fields], dtype=object)
+        columns[name] = NumpyColumn(array)
+    return Block(len(rows), columns), unparsed
+
+
+def _plain_number(field: str, decimal: str, na: frozenset[str]) -> str | None:
+    """The text that ``float`` reads, nothing if the number is missing, None if it is not a number."""
+    text = field.strip(" \t")
+    if not text or text in na:
+        return ""
+    if decimal == ",":
+        text = "?" if "." in text else text.replace(",", ".", 1)
+    return text if _NUMBER.fullmatch(text) else None
+
+
+_COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
+_MARKS = frozenset(
+    [
+        "NA",
+        "N/A",
+        "n/a",
+        "na",
+        "#N/A",
+        "NULL",
+        "null",
+        "Null",
+        "None",
+        "none",
+        "NaT",
+        "-",
+        "--",
+        ".",
+        "?",
+        "*",
+        "missing",
+        "MISSING",
+        "\\N",
+    ]
+)
+"""What programs write where a number is missing: no value of a record, so that an error may show it."""
+
+
+def _careful_rows(file: CsvFile, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
+    """Every record with as many fields as the header, and its first line; others are logged."""
+    width, last, quotes = len(file.names), file.header_lines(), 0
+
+    def decoded() -> Iterator[str]:
+        nonlocal last, quotes
+        for number, line in file.lines():
+            last = number
+            quotes += line.count(_QUOTE)
+            yield line.decode("utf-8", "surrogateescape")
+
+    reader = csv.reader(decoded(), delimiter=file.delimiter)
+    while True:
+        first, quotes = last + 1, 0
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:  # a field that does not end
+            quotes = 1
+            row = [""]
+        if quotes % 2:
+            log.quotes.add(1, [first])
+        elif row and len(row) != width:
+            log.fields.add(1, [first])
+        elif row:
+            yield first, row
+
+
+def _is_broken(field: str) -> bool:
+    """Whether a field has bytes that are not UTF-8; those are half characters here."""
+    return not field.isascii() and any("\udc80" <= character <= "\udcff" for character in field)
+
+
+def _checked(
+    file: CsvFile,
+    selection: Selection,
+    rows: list[list[str]],
+    lines: list[int],
+    *,
+    types: Mapping[str, Any],
+    log: FaultLog,
+) -> CheckedBlock:
+    """Rows as columns; fields that are not numbers are logged."""
+    from fedparity.tables.row_faults import CheckedBlock, Found  # noqa: PLC0415 -- where there are faults
+
+    block, unparsed = _columns_of(file, selection, rows)
+    places = np.array(lines, np.int64)
+    columns = dict(block.columns)
+    for name, wrong in unparsed.items():
+        found = log.numbers.setdefault(name, Found())
+        found.add(int(np.count_nonzero(wrong)), places[wrong].tolist())
+        position = file.names.index(name)
+        texts = [rows[place][position].strip(" \t") for place in np.flatnonzero(wrong)]
+        log.comma_decimals += sum(1 for text in texts if _COMMA.fullmatch(text))
+        log.marks.update(text for text in texts if text in _MARKS)
+    for name, dtype in types.items():  # of columns that only a filter needs
+        series = columns[name].series(name).replace("", None)
+        columns[name] = PolarsColumn(series.cast(dtype, strict=False))
+    return CheckedBlock(Block(block.length, columns), places, unparsed)
+
+
+def _tested_types(file: CsvFile, selection: Selection) -> dict[str, Any]:
+    """The types of the columns that only the filter needs, as the first block shows them."""
+    for pieces in file.blocks(_own_header(file)):
+        types = _types(file, selection, pieces)
+        return {name: types[name] for name in selection.only_tested}
+    return {}

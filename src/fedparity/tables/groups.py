@@ -10,6 +10,7 @@ import numpy as np
 
 from fedparity.errors import LabelError
 from fedparity.errors.base import listed
+from fedparity.errors.inputs import look_alike
 from fedparity.laws.arrays import BoolArray
 from fedparity.laws.label_codes import Labels, intersect
 from fedparity.laws.labels import Group
@@ -232,9 +233,10 @@ class _Parts:
     def resolve(self, text: str | None, other: str | None = None) -> str | None:
         if text is None:
             return self._missing
-        if other is not None and other in self._read_as:
-            return self._read_as.get(text, other)
-        return self._read_as.get(text, text)
+        if other is None or other not in self._read_as or text in self._read_as:
+            return self._read_as.get(text, text)
+        # A label that differs only by case or spaces must not vanish among the others unseen.
+        return other if look_alike(text, self.texts) is None else text
 
 
 class Discovery:

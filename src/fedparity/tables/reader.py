@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from fedparity.errors import LabelError, TableError
-from fedparity.errors.base import listed
-from fedparity.errors.table_errors import shortened
+from fedparity.errors import DatabaseError, LabelError, ScoreError, TableError
 from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
 from fedparity.sketches.records import Batch, BatchTask, Faults, RowCounts
 from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.columns import Block, Numbers
-from fedparity.tables.groups import Listing, Scheme, encode
+from fedparity.tables.groups import Scheme, encode
 from fedparity.tables.table import (
     BlockTask,
     Condition,
@@ -152,33 +151,35 @@ class TableRecords:
 
     def judge(self, faults: Faults) -> RowCounts:
         """Do what :meth:`accept` does, but accept that there is no row."""
-        score, weight = self.roles.score, self.roles.weight
-        if faults.missing_scores and self.roles.missing == "refuse":
-            raise TableError(
-                f"column {shortened(score)!r} lacks a score in {faults.missing_scores:,} rows.",
-                fix="pass --missing drop (missing='drop') to leave them out; the message says how many.",
+        if faults.found:
+            from fedparity.tables.row_faults import (  # noqa: PLC0415 -- where there are faults
+                FaultLog,
+                combined,
+                fault_errors,
             )
-        if faults.infinite_scores:
-            raise TableError(
-                f"column {shortened(score)!r} holds {faults.infinite_scores:,} infinite scores.",
-                fix="repair those records, or leave them out with a filter (--where).",
-            )
-        if faults.missing_labels:
-            raise LabelError(
-                f"{faults.missing_labels:,} records have no label in {listed(self.roles.groups)}.",
-                fix="add the group 'unknown' to the plan, or map the missing label to a group with "
-                '--map "=LABEL" (mapping={"": LABEL}).',
-            )
-        if faults.unlisted:
-            known = self.scheme.texts if isinstance(self.scheme, Listing) else ()
-            raise LabelError.unlisted(self.roles.groups, faults.unlisted, known)
-        if faults.bad_weights and weight is not None:
-            raise TableError(
-                f"column {shortened(weight)!r} holds {faults.bad_weights:,} weights that are missing, negative or not "
-                "finite.",
-                fix="repair them; a record that must not count has weight 0.",
-            )
+
+            errors = fault_errors(FaultLog.from_faults(faults), self.roles, self.scheme)
+            if errors:
+                raise combined(errors)
         return faults.accepted()
+
+    @contextmanager
+    def explained(self, score_range: tuple[float, float]) -> Iterator[None]:
+        """Turn the first error of a row into one that names all kinds of faults there are.
+
+        Only a table that can be read again is searched.
+        """
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except (TableError, LabelError, ScoreError):
+            from fedparity.tables.row_faults import search_faults  # noqa: PLC0415 -- where there are faults
+
+            found = search_faults(self, score_range) if self.rescannable else None
+            if found is None:
+                raise
+            raise found from None
 
     def batch(self, block: Block) -> Batch:
         """Return the records of a block; rows that are none are counted in its faults."""

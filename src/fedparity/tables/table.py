@@ -124,9 +124,16 @@ class Condition:
 
 
 def _comparable(series: pl.Series) -> pl.Series:
-    """Categories as text, so that a filter means the same whatever the file."""
+    """Categories as text, NaN and texts of no characters as null: a filter means the same whatever the source.
+
+    A CSV file cannot tell an empty text from a missing one, nor pandas a NaN from a missing number.
+    """
     pl = polars("a filter")
-    return series.cast(pl.String) if series.dtype in (pl.Categorical, pl.Enum) else series
+    if series.dtype in (pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if series.dtype.is_float():
+        return series.fill_nan(None)
+    return series.replace("", None) if series.dtype == pl.String else series
 
 
 def _types(frame: pl.DataFrame) -> str:
@@ -221,9 +228,10 @@ def require_columns(
         With the nearest names, and not more than a few of the columns there are.
     """
     counts = Counter(columns)
-    for name in names:
-        if counts[name] == 0:
-            raise TableError.missing_column(name, columns, what=what, hint=hint)
+    wanted = tuple(names)
+    if missing := [name for name in wanted if counts[name] == 0]:
+        raise TableError.missing_columns(missing, columns, what=what, hint=hint)
+    for name in wanted:
         if counts[name] > 1:
             raise TableError(
                 f"{what} has more than one column {shortened(name)!r}.",

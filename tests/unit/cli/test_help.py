@@ -62,6 +62,7 @@ def test_examples_can_be_typed(example, tmp_path, monkeypatch):
     """Names, options and types are read by the command that they call; nothing is run."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "keys").mkdir()
+    (tmp_path / "silo.toml").write_text('silo = "aurora"\n', encoding="utf-8")
     size = max(words for words in range(1, 4) if tuple(example[:words]) in ALL)
     command = ALL[tuple(example[:size])]
 

@@ -182,7 +182,7 @@ def test_a_table_without_silos_is_one_silo_in_an_order_of_its_own():
             {"race": [None] + ["A"] * 11},
             {},
             fp.errors.LabelError,
-            "1 records have no label in 'race'",
+            "1 record has no label in 'race'",
         ),
         ({"z": [0.5] * 12}, {}, fp.errors.OptionError, "no score range"),
         ({"z": [1e150] + [0.5] * 11}, {}, fp.errors.MagnitudeError, "too large"),

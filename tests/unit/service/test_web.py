@@ -223,3 +223,25 @@ def test_cookies_behind_tls_are_of_this_host_alone(store, studies, study):
 
     assert cookie.startswith("__host-")
     assert all(word in cookie for word in ("httponly", "secure", "samesite=strict", "path=/"))
+
+
+def test_who_guesses_is_slowed_down(browser, studies, study):
+    client, token = browser(), studies.token(study, "aurora")
+    guesses = [client.get(f"/studies/{number}").status_code for number in range(80)]
+
+    assert guesses[0] == 404
+    assert guesses[-1] == 429
+    assert (
+        client.put(
+            "/api/message", content=b"{}", headers={"authorization": f"Bearer {token}"}
+        ).status_code
+        == 429
+    )
+
+
+def test_a_silo_that_repeats_itself_without_end_is_slowed_down(browser, studies, study):
+    client, key = browser(), {"authorization": f"Bearer {studies.token(study, 'aurora')}"}
+    codes = [client.put("/api/message", content=b"{}", headers=key).status_code for _ in range(40)]
+
+    assert codes[0] == 422
+    assert codes[-1] == 429

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
-from fedparity.tables import csv_files as csv_bytes
+from fedparity.tables import csv_bytes
+from fedparity.tables.csv_bytes import TextFormat
 from fedparity.tables.csv_files import DelimitedTable, PlainCsvTable, parsed_by_arrow
 from fedparity.tables.table import Condition, Selection
 
@@ -43,7 +44,7 @@ def written(tmp_path):
 
 def read(reader, path, selection=SCORE_AND_GROUP):
     """The scores (None where missing) and labels of a file."""
-    table = reader(path, "\t" if path.suffix == ".tsv" else ",")
+    table = reader(path, TextFormat("\t" if path.suffix == ".tsv" else ","))
     table.require(selection.columns)
     scores, labels = [], []
     for task in table.scan(selection):
@@ -134,11 +135,13 @@ def test_all_readers_agree_on_what_a_number_is(field, tmp_path_factory):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_is_not_plain_is_left_to_polars(block, why):
-    assert parsed_by_arrow(block, ",", {"z": "number", "g": "text"}) is None, why
+    assert parsed_by_arrow(block, TextFormat(), {"z": "number", "g": "text"}) is None, why
 
 
 def test_what_is_plain_is_parsed_by_pyarrow():
-    table = parsed_by_arrow(b"z,n,g\n0.5,x,\n\n,y,NA\n", ",", {"g": "text", "z": "number"})
+    table = parsed_by_arrow(
+        b"z,n,g\n0.5,x,\n\n,y,NA\n", TextFormat(), {"g": "text", "z": "number"}
+    )
 
     assert table.to_pydict() == {"g": [None, "NA"], "z": [0.5, None]}
 
@@ -154,10 +157,12 @@ def test_nan_is_a_number_that_the_kernels_count(reader, written):
 @pytest.mark.parametrize(
     "field", ["NA", "NULL", "high", "1_000", '"1,5"', "0x10", "--1", "1e", "0 .5", "true"]
 )
-def test_fields_that_are_no_numbers_are_counted_and_not_shown(reader, field, written):
+def test_fields_that_are_no_numbers_are_refused_and_not_shown(reader, field, written):
     path = written(f"z,g\n0.25,a\n{field},a\n{field},b\n,b\n")
 
-    with pytest.raises(fp.errors.TableError, match="at least 2 of its fields") as caught:
+    with pytest.raises(
+        fp.errors.TableError, match="some of its fields are something else"
+    ) as caught:
         read(reader, path)
 
     assert "column 'z'" in caught.value.message
@@ -244,10 +249,17 @@ def test_a_file_of_nothing_is_refused(reader, data, written):
 
 @both
 def test_another_delimiter_is_guessed(reader, written):
-    with pytest.raises(fp.errors.TableError, match="no column 'z'") as caught:
+    with pytest.raises(fp.errors.TableError, match="semicolons") as caught:
         read(reader, written("z;g\n1;a\n"))
 
-    assert "semicolons" in caught.value.fix
+    assert "--delimiter ';'" in caught.value.fix
+
+
+@both
+def test_another_delimiter_is_guessed_by_the_columns_that_are_wanted(reader, written):
+    """A comma in a name splits the header, too, but not into the columns that were named."""
+    with pytest.raises(fp.errors.TableError, match="semicolons"):
+        read(reader, written("z;g;name, first\n1;a;x, y\n"))
 
 
 @both
@@ -294,7 +306,7 @@ def test_a_line_without_end_is_refused(reader, written, monkeypatch):
 @both
 def test_a_file_that_is_gone_is_refused(reader, written):
     path = written("z,g\n1,a\n")
-    table = reader(path, ",")
+    table = reader(path, TextFormat())
     path.unlink()
 
     with pytest.raises(fp.errors.TableError, match="changed while it was read"):
@@ -305,7 +317,7 @@ def test_a_file_that_is_gone_is_refused(reader, written):
 def test_a_file_that_changes_is_refused(reader, written, monkeypatch):
     monkeypatch.setattr(csv_bytes, "_BLOCK_BYTES", 16)
     path = written("z,g\n" + "1,a\n" * 100_000)
-    tasks = reader(path, ",").scan(SCORE_AND_GROUP)
+    tasks = reader(path, TextFormat()).scan(SCORE_AND_GROUP)
     next(tasks)
 
     path.write_bytes(path.read_bytes() + b"2,b\n")
@@ -320,12 +332,10 @@ def test_a_filter_reads_a_column_as_numbers_if_its_first_block_does(written, mon
     where = Selection(numbers=("z",), labels=("g",), where=Condition("price > 1"))
     start = "z,g,price\n" + "1,a,2\n" * 40_000
 
-    table = DelimitedTable(written(start + "1,a,1.5\n1,a,\n"), ",")
+    table = DelimitedTable(written(start + "1,a,1.5\n1,a,\n"), TextFormat())
     frames = [task().columns["price"].series("price") for task in table.scan(where)]
 
     assert sum(int((series > 1).sum()) for series in frames) == 40_001
-    table = DelimitedTable(written(start + "1,a,much\n"), ",")
-    with pytest.raises(
-        fp.errors.TableError, match=r"column 'price' of .* at least 1 of its fields"
-    ):
+    table = DelimitedTable(written(start + "1,a,much\n"), TextFormat())
+    with pytest.raises(fp.errors.TableError, match=r"column 'price' of .* some of its fields"):
         [task() for task in table.scan(where)]

@@ -127,11 +127,11 @@ def test_pruning_does_not_change_what_a_filter_keeps(where, written):
     assert sorted(key[1] for key in found) == expected
 
 
-def test_a_row_group_with_nan_is_kept_by_a_filter_on_floats(written):
-    """To the filter a NaN is larger than any number; the statistics do not mention it."""
-    data = pa.table({"z": [0.5, 0.6], "x": [1.0, np.nan], "g": ["a", "a"]})
+def test_a_nan_is_null_to_a_filter(written):
+    data = pa.table({"z": [0.5, 0.6, 0.7], "x": [1.0, np.nan, 9.0], "g": ["a", "a", "a"]})
 
-    assert scores(opened(written(data), where="x > 5")) == [0.6]
+    assert scores(opened(written(data), where="x > 5")) == [0.7]
+    assert scores(opened(written(data), where="x IS NULL")) == [0.6]
 
 
 def test_a_filter_that_keeps_nothing_is_an_error(written):
@@ -252,7 +252,7 @@ BAD_PATHS = {
     "an empty folder": ("empty", "holds no file"),
     "an unknown ending": ("t.json", "not known by its ending"),
     "no ending": ("plain", "not known by its ending"),
-    "only a compression": ("t.gz", "not known by its ending"),
+    "an empty compressed text": ("t.gz", "has no row"),
     "compressed Parquet": ("t.parquet.gz", "not known by its ending"),
     "several formats": ("mixed", r"several formats: 'Arrow', 'CSV'"),
     "a stranger in a folder": ("strange", "notes.txt' is not known by its ending"),

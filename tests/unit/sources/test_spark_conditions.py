@@ -86,7 +86,7 @@ def test_a_filter_that_does_not_fit_is_refused_before_spark_sees_it():
 def test_strings_and_names_cannot_end_early():
     written = spark_condition(Condition("\"a`b\" = ''' OR 1=1'"), {"a`b": "string"})
 
-    assert written == "`a``b` = CAST(X'27204F5220313D31' AS STRING)"
+    assert written == "NULLIF(`a``b`, '') = CAST(X'27204F5220313D31' AS STRING)"
     assert bytes.fromhex("27204F5220313D31").decode() == "' OR 1=1"
 
 

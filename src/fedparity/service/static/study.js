@@ -9,9 +9,8 @@ async function provisional() {
   const people = document.getElementById("people");
   const words = document.getElementById("provisional");
   people.textContent = found.n === undefined ? "none yet" : found.n.toLocaleString("en");
-  words.textContent = found.answered
-    ? `${found.words} (${found.answered} among those who answered, ${found.all} for all)`
-    : found.words;
+  words.textContent = found.words;
+  if (found.answered && found.answered !== found.all) words.textContent += ` For all, also those who are missing: ${found.all}.`;
 }
 
 let shown = null;

@@ -272,23 +272,26 @@ def spark_condition(condition: Condition, types: Mapping[str, str]) -> str | Non
     Examples
     --------
     >>> spark_condition(Condition("age >= 18 AND site = 'N'"), {"age": "long", "site": "string"})
-    "`age` >= 18 AND `site` = CAST(X'4E' AS STRING)"
+    "`age` >= 18 AND NULLIF(`site`, '') = CAST(X'4E' AS STRING)"
     >>> spark_condition(Condition("abs(age) > 3"), {"age": "long"})
     """
     if not all(types[name] in _TYPES for name in condition.columns):
         return None
-    written = _written(condition)
+    written = _written(condition, types)
     if written is not None:
         condition.keep(_no_rows(condition, types))
     return written
 
 
-def _written(condition: Condition) -> str | None:
+_NAN = "CAST('NaN' AS DOUBLE)"
+
+
+def _written(condition: Condition, types: Mapping[str, str]) -> str | None:
     sql, parts = condition.sql, list[str]()
     place, end = 0, len(sql.rstrip())
     while place < end:
         found = _TOKEN.match(sql, place)
-        part = None if found is None else _part(found, condition.columns)
+        part = None if found is None else _part(found, types)
         if found is None or part is None:
             return None
         parts.append(part)
@@ -296,7 +299,7 @@ def _written(condition: Condition) -> str | None:
     return " ".join(parts)
 
 
-def _part(found: re.Match[str], columns: Sequence[str]) -> str | None:
+def _part(found: re.Match[str], types: Mapping[str, str]) -> str | None:
     kind, token = found.lastgroup, found[found.lastgroup or 0]
     if kind == "string":
         return text(token[1:-1].replace("''", "'"))
@@ -307,7 +310,11 @@ def _part(found: re.Match[str], columns: Sequence[str]) -> str | None:
     if kind == "sign" or (kind == "word" and token.lower() in _WORDS):
         return token.upper()
     name = token[1:-1].replace('""', '"') if kind == "name" else token
-    return name_of(name) if name in columns else None
+    if name not in types:
+        return None
+    # A filter takes NaN and a text of no characters for null, whatever the source.
+    nothing = {"string": "''", "float": _NAN, "double": _NAN}.get(types[name])
+    return name_of(name) if nothing is None else f"NULLIF({name_of(name)}, {nothing})"
 
 
 def _no_rows(condition: Condition, types: Mapping[str, str]) -> dict[str, Column]:

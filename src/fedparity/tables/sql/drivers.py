@@ -5,11 +5,13 @@ Each reads in one read-only transaction, a part of the rows at a time.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from fedparity.errors import DatabaseError, MissingExtraError, TableError
 from fedparity.errors.extras import extra
@@ -60,7 +62,7 @@ class AdbcSession:
     def __init__(self, address: Address) -> None:
         dbapi = extra("adbc_driver_postgresql.dbapi", "a PostgreSQL database", "sql")
         with error_boundary(self.dialect):
-            self._connection = dbapi.connect(address.with_driver(None), autocommit=True)
+            self._connection = dbapi.connect(_with_socket(address), autocommit=True)
         try:
             self._run(_START)
         except BaseException:
@@ -112,6 +114,35 @@ class AdbcSession:
     def close(self) -> None:
         """End the transaction and the connection."""
         self._connection.close()
+
+
+_SOCKET_FOLDERS = "/var/run/postgresql", "/run/postgresql", "/tmp"  # noqa: S108 -- where servers listen
+_PLACES = "PGHOST", "PGHOSTADDR", "PGSERVICE"
+
+
+def _with_socket(address: Address) -> str:
+    """The address; one without a host names the folder of the local server's socket, as psql finds it.
+
+    The library inside ADBC looks in ``/tmp`` alone, wherever the system's own programs look. Users, passwords and
+    the rest of psql's variables and files it knows.
+    """
+    url = address.with_driver(None)
+    parts = urlsplit(url)
+    stated = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    if (
+        parts.hostname
+        or stated & {"host", "hostaddr", "service"}
+        or any(map(os.environ.get, _PLACES))
+    ):
+        return url
+    port = (
+        parts.port or dict(parse_qsl(parts.query)).get("port") or os.environ.get("PGPORT") or 5432
+    )
+    for folder in _SOCKET_FOLDERS:
+        if Path(folder, f".s.PGSQL.{port}").exists():
+            sign = "&" if parts.query else "?"
+            return f"{url.removesuffix('?')}{sign}host={quote(folder, safe='')}"
+    return url
 
 
 _ALCHEMY_START = {
