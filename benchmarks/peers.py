@@ -103,6 +103,7 @@ ABILITIES: Final[dict[str, dict[str, str]]] = {
         "aequitas": "aequitas.audit.Audit.summary_plot",
     },
     "error rates by group, equalized odds": {
+        "fedparity": "fedparity.plots.ROCDisplay",
         "fairlearn": "fairlearn.metrics.equalized_odds_difference",
         "aif360": "aif360.metrics.ClassificationMetric.equalized_odds_difference",
         "aequitas": "aequitas.group.Group.get_crosstabs",
