@@ -1,6 +1,7 @@
 """A collector in a process of its own: what it acknowledged survives being killed."""
 
 import contextlib
+import os
 import random
 import re
 import signal
@@ -12,6 +13,8 @@ import time
 from urllib.request import urlopen
 
 import pytest
+import sqlalchemy
+from tests import databases
 from tests.tiers import count
 from tests.unit.service.samples import message, plan
 
@@ -32,19 +35,11 @@ def free_port():
 class Service:
     """The command, started on a folder."""
 
-    def __init__(self, folder, port):
+    def __init__(self, where, port):
         self.url = f"http://127.0.0.1:{port}"
+        place = ["--database", where] if isinstance(where, str) else ["--data", str(where)]
         self.process = subprocess.Popen(  # noqa: S603 -- our own code
-            [
-                sys.executable,
-                "-m",
-                "fedparity",
-                "serve",
-                "--data",
-                str(folder),
-                "--port",
-                str(port),
-            ],
+            [sys.executable, "-m", "fedparity", "serve", *place, "--port", str(port)],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -117,10 +112,31 @@ def test_a_sender_that_never_finishes_is_sent_away(place):
         service.stop()
 
 
+@pytest.fixture
+def postgres_url():
+    """Return the address of an empty schema of a PostgreSQL server."""
+    made, name = databases.postgres(), f"collector_{os.getpid()}"
+    with made.begin() as connection:
+        connection.execute(sqlalchemy.text(f"CREATE SCHEMA {name}"))
+    yield f"{databases.driver(databases.POSTGRES, 'psycopg')}?options=-csearch_path%3D{name}"
+    with made.begin() as connection:
+        connection.execute(sqlalchemy.text(f"DROP SCHEMA {name} CASCADE"))
+
+
 @pytest.mark.sampled
-def test_nothing_acknowledged_is_lost_or_doubled_when_the_service_is_killed(place):
+@pytest.mark.parametrize(
+    "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.database)]
+)
+def test_nothing_acknowledged_is_lost_or_doubled_when_the_service_is_killed(
+    kind, tmp_path, request
+):
     """Senders go on while the service is killed and started again; every acknowledgement is kept."""
-    folder, studies, _ = place
+    if kind == "sqlite":
+        where, store = tmp_path / "data", Store.in_folder(str(tmp_path / "data"))
+    else:
+        where = request.getfixturevalue("postgres_url")
+        store = Store(where)
+    studies = Studies(store)
     names = tuple(f"silo {n}" for n in range(40))
     agreed = plan(silos=names)
     study = studies.create(agreed.to_toml(), deadline=None)
@@ -131,21 +147,21 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_service_is_killed(plac
     def sender(name):
         while not stop.is_set() and name not in acknowledged:
             try:
-                acknowledged[name] = send(
-                    messages[name], f"http://127.0.0.1:{port}", tokens[name]
-                ).digest
+                sent = send(messages[name], f"http://127.0.0.1:{port}", tokens[name])
             except CollectorUnreachableError:
                 time.sleep(0.02)
+            else:
+                acknowledged[name] = sent.digest
 
     seeded = random.Random(1)  # noqa: S311 -- when, not what
     threads = [threading.Thread(target=sender, args=[name]) for name in names]
-    service = Service(folder / "data", port)
+    service = Service(where, port)
     for thread in threads:
         thread.start()
-    for _ in range(count(quick=2, all=8, soak=1000)):
+    for _ in range(count(quick=2, all=6, soak=1000)):
         time.sleep(seeded.random() * 0.3)
         service.stop(signal.SIGKILL)
-        service = Service(folder / "data", port)
+        service = Service(where, port)
     for thread in threads:
         thread.join(60)
     stop.set()
@@ -154,4 +170,5 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_service_is_killed(plac
     kept = {each.silo: each.digest for each in studies.messages(study)}
     assert acknowledged == kept
     assert set(kept) == set(names)
-    studies.store.check_log()
+    store.check_log()
+    store.close()
