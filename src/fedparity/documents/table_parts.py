@@ -47,7 +47,7 @@ class TableGroup(Part):
     """At each threshold of the plan; ``None`` where nothing was released."""
 
     @property
-    def label(self) -> Group:
+    def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
 
@@ -70,7 +70,7 @@ class TableSilo(Part):
     mean_gap: float | None
 
     @property
-    def label(self) -> str:
+    def found_by(self) -> str:
         """What finds it among others."""
         return self.silo
 
@@ -103,7 +103,7 @@ class TableResult(Part):
     """At most so many further records of each row that is compared."""
 
     @property
-    def label(self) -> str:
+    def found_by(self) -> str:
         """What finds it among others: its axis, or the empty string."""
         return ", ".join(self.by)
 

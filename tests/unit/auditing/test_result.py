@@ -51,7 +51,7 @@ def test_the_fields_are_those_of_the_design(result):
     ]
     assert set(document["plan"]) == {
         *("title", "digest", "levels", "sketch", "estimator", "order", "score_range"),
-        *("score_step", "thresholds", "favorable", "trim"),
+        *("score_step", "thresholds", "favorable", "trim", "period", "simulated"),
     }
     assert set(document["disparity"]) == {
         *("value", "corrected", "interval", "certificate", "combined", "outer", "p_value"),
@@ -91,7 +91,8 @@ def test_a_result_is_frozen(result):
 def test_it_is_one_line(result):
     assert re.fullmatch(
         r"AuditResult\(0\.\d+ points \(0\.\d+ to 0\.\d+\) between 'A' and 'B', "
-        r"answered='above', all='inconclusive', 3 silos\)",
+        r"answered='above', all='inconclusive', 3 silos, "
+        r"warnings: silos_missing, unbounded, small_cells\)",
         repr(result),
     )
 

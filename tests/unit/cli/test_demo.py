@@ -47,9 +47,9 @@ def test_every_hospital_is_near_parity_and_the_whole_is_not(printed, folder):
 def test_it_starts_with_points_direction_and_level(printed):
     text = " ".join(printed.stdout.split())
 
-    assert "▲ B scores 1.3 points higher than A (13.1 % of the scale): above the review" in text
+    assert "▲ B scores 1.3 points higher than A (13 % of the scale): above the review" in text
     assert "review level of 0.5 points." in text
-    assert "Share with a score below 5" in text
+    assert "Group records mean below 5 ratio" in text
 
 
 def test_the_printed_answer_fits_80_columns_without_colours_off_a_terminal(printed):
