@@ -6,6 +6,10 @@ from tests.e2e.running import files, run
 import fedparity as fp
 from fedparity.errors import MissingExtraError, extras
 from fedparity.report.markdown import markdown_report
+from fedparity.report.preparation import Preparation
+
+DAY = "2026-11-18"
+PREPARED = Preparation(date=DAY)
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +43,12 @@ def test_every_format_is_written(audited, tmp_path):
 
 
 def test_what_is_printed_is_what_python_makes(audited, tmp_path):
-    code, out, err = run("report", audited / "result.json", "--markdown", "-", folder=tmp_path)
+    code, out, err = run(
+        "report", audited / "result.json", "--markdown", "-", "--date", DAY, folder=tmp_path
+    )
 
     assert (code, err) == (0, "")
-    assert out == markdown_report(fp.AuditResult.read(audited / "result.json"))
+    assert out == markdown_report(fp.AuditResult.read(audited / "result.json"), PREPARED)
     assert files(tmp_path) == []
 
 
@@ -50,10 +56,12 @@ def test_an_audit_and_its_report_say_the_same(audited, tmp_path):
     """The Markdown of an audit is that of the result it wrote."""
     command = ["audit", audited / "plan.toml", audited / "inbox", "-o", "r.json"]
 
-    code, out, err = run(*command, "--markdown", "-", "--fail-above", folder=tmp_path)
+    code, out, err = run(
+        *command, "--markdown", "-", "--date", DAY, "--fail-above", folder=tmp_path
+    )
 
     assert code == 10, err
-    assert out == markdown_report(fp.AuditResult.read(tmp_path / "r.json"))
+    assert out == markdown_report(fp.AuditResult.read(tmp_path / "r.json"), PREPARED)
 
 
 def test_a_cut_file_ends_with_3(audited, tmp_path):

@@ -158,9 +158,9 @@ def report(
     \b
     Examples:
       fedparity report result.json --details
-      fedparity report result.json --html audit.html --author "Office of Audits" --open
+      fedparity report result.json --html audit.html --author "The office" --open
       fedparity report result.json --markdown - --force
-      fedparity report result.json --pdf audit.pdf --xlsx audit.xlsx --tables tables
+      fedparity report result.json --pdf audit.pdf --xlsx audit.xlsx
       fedparity report result.json --template ll144 -o summary.html
     """
     if (template is None) != (output is None):

@@ -352,7 +352,8 @@ def pairs(result: AuditResult, *, details: bool = False) -> Table:
         fields |= {"certificate": "span", "cramer": "number"}
         titles += ["guaranteed for the silos' own records", symbol("C", result)]
     return Table(
-        caption="Distances between two groups, in score points",
+        caption="Distances between two groups, in score points"
+        + (", in detail" if details else ""),
         corner="groups",
         columns=_columns(*titles),
         rows=tuple(

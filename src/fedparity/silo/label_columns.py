@@ -28,7 +28,7 @@ def label_columns(
 
     Examples
     --------
-    >>> plan = Plan(title="Q4", axes={"sex": "FM", "race": "AB"}, score_range=(0, 1))
+    >>> plan = Plan(title="Q4", axes={"sex": ["F", "M"], "race": ["A", "B"]}, score_range=(0, 1))
     >>> label_columns(plan, axes={"sex": "gender"})
     ['gender', 'race']
     """

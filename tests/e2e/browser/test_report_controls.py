@@ -58,6 +58,7 @@ def test_arrow_keys_read_the_marks_one_by_one(open_report):
 
 def test_arrow_keys_read_the_curves(open_report):
     page = open_report("5").page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
     page.locator(".quantiles .plot").focus()
 
     for _ in range(25):

@@ -120,7 +120,7 @@ def test_messages_are_verified_and_audited(folder):
     write_audit(folder / "audit", privacy=NOISE)
 
     checked = run("verify", "audit/plan.toml", "audit/inbox")
-    found = run("audit", "audit/plan.toml", "audit/inbox", "--redraws", "40")
+    found = run("audit", "audit/plan.toml", "audit/inbox", "--redraws", "40", "--details")
 
     assert checked.exit_code == 0
     assert "3 of 3 messages ok" in checked.stdout
