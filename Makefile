@@ -64,7 +64,7 @@ lock: ## write requirements-dev.lock again, with the newest versions; needs uv
 	  --custom-compile-command 'make lock' --output-file requirements-dev.lock pyproject.toml --all-extras --group dev
 
 clean: ## remove what these targets made
-	rm -rf $(VENV) build/demo build/coverage.xml .coverage build/reproduction build/reproduction-quick docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build/demo build/coverage.xml .coverage build/reproduction build/reproduction-quick docs/_build docs/jupyter_execute .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -43,6 +43,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 templates_path = ["_templates"]
 exclude_patterns = [
+    "jupyter_execute",  # what a build beside this folder leaves of the notebooks
     "_build",
     "explanation/*coverage-table.md",
     "explanation/disclosure-*-table.md",

@@ -1,6 +1,7 @@
 """The manual as a reader sees it: built once, opened in a browser, searched, and checked by axe."""
 
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -42,11 +43,18 @@ class Quiet(SimpleHTTPRequestHandler):
 def built(tmp_path_factory):
     """The folder of the manual, built without a warning: this runs every cell of its notebooks."""
     pytest.importorskip("myst_nb", reason="the dependency group docs is not installed")
-    folder = tmp_path_factory.mktemp("manual")
+    fcntl = pytest.importorskip("fcntl")
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = base / "manual" / "html"
+    folder.parent.mkdir(exist_ok=True)
     options = "--fail-on-warning", "--keep-going", "-q"
     command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder)]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603 -- our own
-    assert done.returncode == 0, done.stderr
+    with (folder.parent / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # workers share one build: it writes beside its sources
+        if not (folder / "searchindex.js").exists():
+            done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)  # noqa: S603 -- our own
+            assert done.returncode == 0, done.stderr
     return folder
 
 
