@@ -4,7 +4,7 @@ import pytest
 from benchmarks.outcome_coverage import AreaWorld, RateWorld, failures, run
 from tests.tiers import count
 
-REPLICATES = count(quick=150, all=300, soak=2000)
+REPLICATES = count(quick=300, all=300, soak=2000)  # fewer say too little of one percent
 WORLDS = [
     AreaWorld("normal", 0.7, (15, 15)),
     AreaWorld("exponential", 0.9, (30, 30)),
