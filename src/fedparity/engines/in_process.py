@@ -115,9 +115,17 @@ class Settings:
         Raises
         ------
         OptionError
-            If records were counted at scores that lie on no grid.
+            If records were counted at scores that lie on no grid, or the range of the scores is neither
+            given nor shown by the cells.
         """
-        score_range = self.score_range or federation.score_range or _range_of(federation.values)
+        score_range = self.score_range or federation.score_range
+        if score_range is None:
+            if federation.kind != "counts":  # scores lie beyond means and quantiles of them
+                raise OptionError(
+                    f"the cells are {federation.kind} sketches, which do not show how far scores reach.",
+                    fix="pass score_range=, the lowest and the highest score there can be.",
+                )
+            score_range = _range_of(federation.values)
         settings: dict[str, Any] = {
             "score_range": score_range,
             "sketch": federation.kind,
@@ -368,7 +376,10 @@ def audit(
             fix="pass the plan that the messages answer first: audit(plan, messages).",
         )
     if isinstance(data, Federation):
-        return audit_federation(plan or settings.plan_for_cells(data), data, options)
+        result = audit_federation(plan or settings.plan_for_cells(data), data, options)
+        guessed = plan is None and score_range is None and data.score_range is None
+        warnings = (_RANGE_FROM_DATA,) if guessed else ()
+        return replace(result, warnings=(*warnings, *result.warnings))
     named = LabelColumns.of(plan, group=group, axes=axes, outcome=outcome)
     table = read_pooled(
         data,

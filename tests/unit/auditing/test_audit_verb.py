@@ -61,6 +61,7 @@ def test_the_silos_of_a_federation_may_be_numbers():
     result = fp.audit(federation, redraws=100)
 
     assert result.silos_received == ("10", "20")
+    assert result.warnings[0].code == "range_from_data"
     assert [each.group for each in result.groups] == [1, 2]
 
 
@@ -79,6 +80,7 @@ def test_what_does_not_fit_together_is_refused_with_a_fix(table):
         "instead of their plan": lambda: fp.audit(federation, ["north.json"]),
         "which only a table has": lambda: fp.audit(federation, score="z"),
         "which the plan says": lambda: fp.audit(plan, [], levels=5),
+        "do not show how far scores reach": lambda: fp.audit(federation),
         "lie on no grid": lambda: fp.audit(
             fp.Federation.from_scores(
                 [0.1, 0.2**0.5, 0.3**0.5, 1.0], groups=list("abab"), silos=[1] * 4

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from tests.unit.service.samples import SILOS, message, plan
 
+from fedparity.auditing.audit import audit_messages
 from fedparity.errors import ConflictError, MessageError, OptionError, OutputError
 from fedparity.service import access
 from fedparity.service import store as schema
@@ -218,3 +219,20 @@ def test_a_plan_without_silos_needs_names(studies):
     with pytest.raises(OptionError, match="names no silos"):
         studies.create(text, deadline=None)
     assert studies.get(studies.create(text, deadline=None, silos=["x"])).silos[0].name == "x"
+
+
+def test_a_message_that_comes_while_the_audit_runs_is_not_in_its_evidence(
+    studies, study, monkeypatch
+):
+    studies.receive(study, "aurora", message("aurora"))
+
+    def slow(*asked):
+        studies.receive(study, "bayside", message("bayside"))
+        return audit_messages(*asked)
+
+    monkeypatch.setattr("fedparity.service.studies.audit_messages", slow)
+    number = studies.audit(study)
+
+    with zipfile.ZipFile(io.BytesIO(studies.evidence(study, number))) as archive:
+        assert [name for name in archive.namelist() if "inbox" in name] == ["inbox/aurora.json"]
+    assert studies.result(study, number).silos_received == ("aurora",)
