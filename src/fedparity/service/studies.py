@@ -8,6 +8,7 @@ import secrets
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 import sqlalchemy as sa
@@ -118,6 +119,8 @@ class Studies:
             If nobody is named who is asked, or the plan wants several rounds of messages.
         """
         plan = Plan.from_toml(plan_text)
+        if deadline is not None:
+            _check_day(deadline)
         names = list(dict.fromkeys(plan.silos or silos))
         if not names:
             raise OptionError(
@@ -443,6 +446,15 @@ The same result again, byte for byte:
 
   fedparity audit plan.toml inbox -o again.json
 """
+
+
+def _check_day(text: str) -> None:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        raise OptionError(
+            "the deadline is not a day.", fix="write it as 2026-12-31, or leave it out."
+        ) from None
 
 
 def _records(sketch: SiloSketch) -> str:

@@ -236,3 +236,8 @@ def test_a_message_that_comes_while_the_audit_runs_is_not_in_its_evidence(
     with zipfile.ZipFile(io.BytesIO(studies.evidence(study, number))) as archive:
         assert [name for name in archive.namelist() if "inbox" in name] == ["inbox/aurora.json"]
     assert studies.result(study, number).silos_received == ("aurora",)
+
+
+def test_a_deadline_is_a_day(studies):
+    with pytest.raises(OptionError, match="not a day"):
+        studies.create(plan().to_toml(), deadline="soon")
