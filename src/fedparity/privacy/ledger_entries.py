@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import date, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from fedparity.errors import LedgerError
 
@@ -87,16 +87,48 @@ def line_digest(line: bytes) -> str:
     return f"sha256:{sha256(line).hexdigest()}"
 
 
+class _Chain(NamedTuple):
+    """Lines that were found to be one chain, with their entries."""
+
+    content: bytes = b""
+    entries: tuple[Entry, ...] = ()
+    head: str | None = None
+    """The digest of the last line, which the next one has to hold."""
+
+
+_MOST_CHAINS = 8
+_chains: dict[Path, _Chain] = {}
+"""A cache of the ledgers that this process validated, the one least recently used first."""
+
+
 def parsed_entries(content: bytes, path: Path) -> tuple[Entry, ...]:
     """Return the entries of all lines that were written to their end, found to be one chain.
+
+    A process that releases many messages reads its ledger before each. Lines that are byte for byte those
+    that it validated before are not validated again; all others are, and so are all lines after a change.
 
     Raises
     ------
     LedgerError
         If a line is not an entry, or does not continue the chain.
     """
-    entries, previous = [], None
-    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+    known = _chains.pop(path, _Chain())
+    if not content.startswith(known.content):
+        known = _Chain()
+    complete = content[: content.rfind(b"\n") + 1]
+    if len(complete) > len(known.content):
+        known = _extended(known, complete, path)
+    _chains[path] = known
+    while len(_chains) > _MOST_CHAINS:
+        del _chains[next(iter(_chains))]
+    return known.entries
+
+
+def _extended(known: _Chain, content: bytes, path: Path) -> _Chain:
+    """The chain of all lines of a content that starts with the lines known."""
+    entries, previous = list(known.entries), known.head
+    lines = content[len(known.content) :].split(b"\n")[:-1]
+    for number, line in enumerate(lines, start=len(entries) + 1):
         entry = _entry(line)
         if entry is None:
             raise LedgerError.unreadable(path, number, "is not an entry of a ledger")
@@ -105,7 +137,7 @@ def parsed_entries(content: bytes, path: Path) -> tuple[Entry, ...]:
             raise LedgerError.unreadable(path, number, reason)
         entries.append(entry)
         previous = line_digest(line)
-    return tuple(entries)
+    return _Chain(content, tuple(entries), previous)
 
 
 def _entry(line: bytes) -> Entry | None:

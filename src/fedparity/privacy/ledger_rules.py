@@ -139,7 +139,7 @@ def _under_plan(entries: Sequence[Entry], new: Entry) -> tuple[list[Entry], list
     made = [
         entry
         for entry in entries
-        if entry.entry == "release" and (entry.plan, entry.silo) == (new.plan, new.silo)
+        if entry.silo == new.silo and entry.plan == new.plan and entry.entry == "release"
     ]
     if new.view is not None and new.view["mode"].startswith("secure"):
         return made, made

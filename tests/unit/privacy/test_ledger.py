@@ -13,6 +13,7 @@ import pytest
 
 import fedparity as fp
 from fedparity.privacy import ledger as locking
+from fedparity.privacy import ledger_entries
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry, line_digest
 from fedparity.privacy.ledger_rules import allowed
@@ -295,6 +296,35 @@ def test_a_line_that_is_changed_or_taken_out_is_noticed(line, change, ledger):
 
     with pytest.raises(fp.errors.LedgerError, match="does not continue the line before it"):
         ledger.entries()
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_a_line_that_is_changed_after_it_was_validated_is_noticed(line, ledger):
+    """The cache of validated lines stands for the same bytes only, and a refusal leaves nothing in it."""
+    for silo in ("north", "south", "west"):
+        record(ledger, "plan", silo, silo)
+    whole, entries = ledger.path.read_bytes(), ledger.entries()
+    lines = whole.splitlines(keepends=True)
+    lines[line] = lines[line].replace(b"2", b"3", 1)
+    ledger.path.write_bytes(b"".join(lines))
+
+    for _ in range(2):
+        with pytest.raises(fp.errors.LedgerError, match="does not continue the line before it"):
+            record(ledger, "plan", "east", "east")
+    ledger.path.write_bytes(whole)
+    assert entries == ledger.entries()
+    ledger.path.write_bytes(b"".join(whole.splitlines(keepends=True)[:2]))
+    assert entries[:2] == ledger.entries()
+
+
+def test_each_line_is_validated_once_in_a_process(ledger, monkeypatch):
+    """A session of many releases does not take the square of their number."""
+    read, validate = [], ledger_entries._entry  # noqa: SLF001 -- counted
+    monkeypatch.setattr(ledger_entries, "_entry", lambda line: read.append(line) or validate(line))
+    for silo in range(20):
+        record(ledger, "plan", f"silo {silo}", f"release {silo}")
+
+    assert ledger.path.read_bytes().splitlines()[:-1] == read
 
 
 def test_the_head_stands_for_the_whole_file(ledger):
