@@ -24,8 +24,7 @@ from fedparity.laws.labels import Group
 from fedparity.privacy.count_merging import counts_above, merge_counts
 from fedparity.privacy.disclosure import Disclosure, allowed_levels, default_rounding
 from fedparity.privacy.rounding import SHARED, mean_square_step, round_values
-from fedparity.sketches.grids import ranks
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.kinds import Kind, ranks
 
 Ranks: TypeAlias = npt.NDArray[np.int64]
 

@@ -10,12 +10,9 @@ takes few values), and are part of the mean. A shorter run is part of the tests.
 
 from __future__ import annotations
 
-import argparse
 import math
-import sys
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -29,7 +26,7 @@ from fedparity.laws.bounds import Bounds
 from fedparity.laws.law import Law
 from fedparity.outcomes.discrimination import area, area_limits, placement_variance
 from fedparity.outcomes.error_rates import Flagged, rate_table
-from fedparity.thresholds.at_threshold import Records
+from fedparity.thresholds.rates import Records
 
 TABLE = Path(__file__).parents[1] / "docs" / "explanation" / "outcome-coverage-table.md"
 LEAST, MOST, WORST = 0.93, 0.97, 0.92
@@ -227,23 +224,7 @@ def table(rows: list[Row], replicates: int) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Simulate every world and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replicates", type=int, default=2000)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--write", action="store_true", help="write the table into the docs")
-    options = parser.parse_args()
-    with ProcessPoolExecutor(max_workers=options.workers) as pool:
-        jobs = [pool.submit(run, world, options.replicates) for world in worlds()]
-        rows = [job.result() for job in jobs]
-    text = table(rows, options.replicates)
-    print(text)
-    if options.write:
-        TABLE.write_text(text + "\n", encoding="utf-8")
-    if failed := failures(rows):
-        sys.exit(f"out of their limits: {'; '.join(failed)}")
-
-
 if __name__ == "__main__":
-    main()
+    import coverage_worlds  # beside this script; tests import the rest as a package
+
+    coverage_worlds.main(worlds(), run, table, failures, page=TABLE, description=__doc__)

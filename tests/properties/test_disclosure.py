@@ -13,7 +13,7 @@ import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure, allowed_levels, decide
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.rounding import (
-    _Grid,
+    Grid,
     decimal,
     largest_mean_square,
     mean_square_error,
@@ -83,7 +83,7 @@ def test_rounding_twice_is_rounding_once(drawn, rounding):
 def test_all_values_at_once_are_rounded_like_each_in_exact_arithmetic(drawn, rounding):
     values, score_range = drawn
     low, high = map(decimal, score_range)
-    grid = _Grid.of(score_range, decimal(rounding) * (high - low))
+    grid = Grid.of(score_range, decimal(rounding) * (high - low))
     exact = np.clip(grid.exact(values), *score_range) + 0.0
 
     assert round_values(values, score_range, rounding).tobytes() == exact.tobytes()

@@ -14,7 +14,7 @@ from fedparity.outcomes.discrimination import roc_curve
 from fedparity.outcomes.error_rates import MEASURES, Flagged, rate_table
 from fedparity.outcomes.measure_outcomes import measure_outcomes
 from fedparity.outcomes.outcome_laws import discriminations
-from fedparity.thresholds.at_threshold import records_above
+from fedparity.thresholds.rates import records_above
 
 UNIT = 0.0, 1.0
 SKETCHES = tuple(product(("mean", "quantile", "counts"), ((), (0.3, 0.5)), (0.0, 0.01)))
@@ -216,13 +216,38 @@ def test_a_gap_that_silos_show_is_not_hidden():
     assert not tpr.local.hidden
 
 
+def test_a_gap_of_calibration_that_no_silo_shows_is_hidden():
+    """A score of 0.75 means the same for both groups in each silo, and less in the silo of the second."""
+    rates, sides = {"x": 0.8, "y": 0.4}, []
+    for outcome in (True, False):
+        cells = {}
+        for (silo, group), n in UNEVEN.items():
+            own = round(n * (rates[silo] if outcome else 1 - rates[silo]))
+            scores = np.repeat([0.75, 0.25], [own, n // 2])
+            cells[silo, group] = Cell.from_scores(scores, levels=2, kind="counts")
+        sides.append(Federation.from_cells(cells, score_range=UNIT))
+
+    found = measure_outcomes(*sides, thresholds=[], score_range=UNIT, bins=[0.5], redraws=20)
+    low, high = found.calibration_gaps
+
+    assert high.gap.value == pytest.approx(0.32)
+    assert [silo.value for silo in high.local.silos] == pytest.approx([0, 0])
+    assert high.local.hidden
+    assert low.gap.value == pytest.approx(0)
+    assert not low.local.hidden
+    assert high.gap.value == pytest.approx(
+        found.calibration[0].bins[1].rate.value - found.calibration[1].bins[1].rate.value
+    )
+
+
 def test_of_sums_over_silos_nothing_is_said_about_silos():
     rates = {("x", "a"): 0.8, ("x", "b"): 0.8, ("y", "a"): 0.4, ("y", "b"): 0.4}
-    found, tpr = gap_at_half(rates, summed=True)
+    found, tpr = gap_at_half(rates, bins=[0.5], summed=True)
     tests = found.thresholds[0].among_positives
 
     assert "Only sums over silos were seen" in found.not_given
     assert "only sums over silos were seen" in tests.not_given
     assert tpr.local is None
+    assert all(each.gap is not None and each.local is None for each in found.calibration_gaps)
     assert all(each.selection is None and not each.silos for each in found.given)
     assert all(each.mantel_haenszel is None and each.breslow_day is None for each in tests.groups)

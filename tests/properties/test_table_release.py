@@ -1,16 +1,20 @@
 """Whole messages with axes and an outcome, attacked with linear algebra over every number in them.
 
 People are told apart by group, outcome and score. Every count in a message, of a cell, of a run of scores or at
-a threshold, is the number of people in a known set; the attacker may add and subtract them all.
+a threshold, is the number of people in a known set; the attacker may add and subtract them all, and knows which
+combinations of group, outcome and score do not occur.
 """
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.tiers import count
 
 import fedparity as fp
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
 
 SEX, RACE, POINTS = ("F", "M"), ("A", "B", "C"), (1.0, 2.0, 3.0, 4.0)
@@ -33,10 +37,15 @@ def plan_of(kind, *, axes=True, outcome=True):
     )
 
 
-def some_people(draw, *, outcome=True, unknown=True):
-    """At least one person of every sex, race, outcome and score: no set is empty by chance."""
-    highest = draw.choice([2, 3, 6, 12], size=(len(SEX), len(RACE), 3, len(POINTS)))
-    counts = draw.integers(1, highest + 1)
+def some_people(draw, *, outcome=True, unknown=True, zeros=False):
+    """How many people there are of every sex, race, outcome and score; at least one unless there are zeros."""
+    shape = (len(SEX), len(RACE), 3, len(POINTS))
+    counts = draw.integers(1, draw.choice([2, 3, 6, 12], size=shape) + 1)
+    if zeros:
+        rare = draw.choice([0.0, 0.1, 0.3], size=4)
+        groups, outcomes, scores = (2, 3, 1, 1), (2, 3, 3, 1), (2, 3, 1, 4)
+        for share, part in zip(rare, (groups, outcomes, scores, shape), strict=True):
+            counts = counts * (draw.random(part) >= share)
     if not unknown:
         counts[:, :, 2] = 0
     return counts if outcome else np.concatenate([counts[:, :, :1], 0 * counts[:, :, 1:]], axis=2)
@@ -97,26 +106,32 @@ def runs(cell: SketchedCell, people, score):
     if cell.counts is None:
         return
     start, own, number = 0, None, None
-    for value, count in zip(cell.values, cell.counts, strict=True):
+    for value, records in zip(cell.values, cell.counts, strict=True):
         end = POINTS.index(value)
         here = people & (score >= start) & (score <= end)
-        if count is None:
+        if records is None:
             own = own | here
         else:
             if own is not None:
                 yield own, number
-            own, number = here, count
+            own, number = here, records
         start = end + 1
     yield own, number
 
 
 def isolated_few(rows, counts):
-    """Sets of fewer people than a cell needs whose indicator is a combination of the rows."""
-    matrix = np.array([row.ravel() for row in rows], dtype=float)
-    _, scale, basis = np.linalg.svd(matrix, full_matrices=False)
+    """Sets of fewer people than a cell needs whose indicator is a combination of the rows.
+
+    People whom no row tells apart are one place; where nobody is, a combination may be anything.
+    """
+    present = counts.ravel() > 0
+    told_apart, which = np.unique(
+        np.array([row.ravel()[present] for row in rows], dtype=float), axis=1, return_inverse=True
+    )
+    sizes = np.bincount(which.ravel(), weights=counts.ravel()[present])
+    _, scale, basis = np.linalg.svd(told_apart, full_matrices=False)
     basis = basis[scale > 1e-9]
-    sizes = counts.ravel()
-    places = np.flatnonzero((sizes > 0) & (sizes < LEAST))
+    places = np.flatnonzero(sizes < LEAST)
     for size in range(1, LEAST):
         chosen = np.array([*combinations(places, size)], dtype=int).reshape(-1, size)
         chosen = chosen[sizes[chosen].sum(axis=1) < LEAST]
@@ -125,31 +140,87 @@ def isolated_few(rows, counts):
         yield from chosen[inside > size - 1e-9].tolist()
 
 
+def attacked(plan, counts):
+    """How many numbers a silo of these people sends, and the sets of a few people that they isolate."""
+    names = {} if plan.axes else {"group": "race"}
+    message = prepare(table_of(counts), plan=plan, silo="a", score="score", **names).sketch
+    found = [*told(plan, message, counts.shape)]
+    for who, number in found:
+        assert counts[who].sum() == number  # the attacker reads the message as it is meant
+    people = counts if plan.axes else counts.sum(axis=0, keepdims=True)
+    rows = [who if plan.axes else who.any(axis=0, keepdims=True) for who, _ in found]
+    return len(found), list(isolated_few(rows, people)) if found else []
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("kind", ["counts", "mean"])
 @pytest.mark.parametrize(
     ("axes", "outcome", "unknown"),
     [(True, False, False), (True, True, False), (True, True, True), (False, True, True)],
 )
 def test_no_combination_of_all_counts_isolates_fewer_than_the_minimum(
-    kind, axes, outcome, unknown
+    kind, axes, outcome, unknown, zeros
 ):
     """Over margins, intersections, outcomes, runs of scores and thresholds."""
     draw = np.random.default_rng(1944)
     plan = plan_of(kind, axes=axes, outcome=outcome)
     released = 0
 
-    for _ in range(12):
-        counts = some_people(draw, outcome=outcome, unknown=unknown)
-        names = {} if axes else {"group": "race"}
-        table = table_of(counts)
-        message = prepare(table, plan=plan, silo="a", score="score", **names).sketch
-        people = counts if axes else counts.sum(axis=0, keepdims=True)
-        found = [*told(plan, message, counts.shape)]
-        if not found:
-            continue
-        for who, number in found:
-            assert counts[who].sum() == number  # the attacker reads the message as it is meant
-        rows = [who if axes else who.any(axis=0, keepdims=True) for who, _ in found]
-        assert not list(isolated_few(rows, people))
-        released += len(found)
+    for _ in range(count(quick=12, all=40, soak=3000)):
+        counts = some_people(draw, outcome=outcome, unknown=unknown, zeros=zeros)
+        numbers, isolated = attacked(plan, counts)
+        assert not isolated
+        released += numbers
     assert released > 50
+
+
+def test_thresholds_of_a_whole_cell_do_not_tell_of_its_outcomes():
+    """Nobody from 2 to 4 is negative: the positives below 4, less everybody there, are three."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[0, 0, 0], counts[0, 0, 1] = (3, 12, 0, 6), (20, 0, 0, 6)
+
+    numbers, isolated = attacked(plan_of("mean", axes=False), counts)
+
+    assert numbers
+    assert not isolated
+
+
+def test_people_without_an_outcome_are_not_told_by_the_tables_of_everybody():
+    """Both outcomes are in separate parts of the table, and three people without one between them."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[0, 0, :2], counts[1, 1, :2], counts[0, 1, 2] = 10, 10, (3, 0, 0, 0)
+
+    _, isolated = attacked(plan_of("mean"), counts)
+
+    assert not isolated
+
+
+def test_people_without_an_outcome_do_not_follow_from_those_with_one():
+    """Three women of race B lack one, and no man of race A does: all without one, less both outcomes."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[:, :2, :2] = 1
+    counts[0, 0, 2, 0] = counts[1, 1, 2, 0] = 10
+    counts[0, 1, 2, 0] = 3
+
+    numbers, isolated = attacked(plan_of("counts"), counts)
+
+    assert numbers
+    assert not isolated
+
+
+def test_runs_of_remainders_hold_as_many_records_as_a_level():
+    """Where a level of a sketch needs more records than a cell, so does each count at scores."""
+    disclosure = {"minimum_cell": LEAST, "records_per_level": 3 * LEAST, "rounding": 0}
+    plan = replace(plan_of("counts", outcome=False), disclosure=Disclosure(**disclosure))
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[:, :2, 0] = (9, 8, 9, 10)
+    counts[0, 1, 0] = (0, 2, 1, 0)
+
+    message = prepare(table_of(counts), plan=plan, silo="a", score="score").sketch
+    sent = [cell for table in message.tables for cell in table.cells if cell.counts is not None]
+
+    assert any(len(cell.counts) > 1 for cell in sent)
+    assert all(
+        number >= 3 * LEAST for cell in sent for number in cell.counts if len(cell.counts) > 1
+    )

@@ -17,6 +17,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
+from fedparity.modes.atom_histograms import AtomHistograms
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode, mode_of
 from fedparity.modes.sketch_audit import (
     measured_groups,
@@ -51,7 +52,7 @@ WEAK_EPSILON = 2.0
 def measure_noisy(
     mode: Mode, messages: Iterable[SiloSketch | Path], options: AuditOptions
 ) -> Measured:
-    """Check the noisy histograms of silos, and measure what they tell.
+    """Check the noisy histograms of silos, and measure the disparity from them.
 
     Certificates and the bounds at a threshold hold at the confidence stated, since noise can be anything.
     """
@@ -59,9 +60,14 @@ def measure_noisy(
     sketches = read_messages(plan, messages, options.progress)
     noise = NoiseLaw(mode.cost.epsilon or 0.0)
     missing = find_noisy_missing(plan, sketches, noise)
-    unreleased = unreleased_groups(plan, sketches, missing)
-    groups = measured_groups(plan, unreleased)
-    histograms = _histograms(plan, sketches, groups, noise)
+    atoms = None
+    if plan.releases_tables:
+        atoms = AtomHistograms.from_messages(plan, sketches, noise)
+        histograms, unreleased = atoms.groups(missing)
+    else:
+        unreleased = unreleased_groups(plan, sketches, missing)
+        groups = measured_groups(plan, unreleased)
+        histograms = _histograms(plan, sketches, groups, noise)
     found = MeasuredHistograms.from_counts(plan, histograms, missing, options)
     warnings = noise_warnings(plan, found.assessment.disparity)
     assessment, bounded = found.assessment, found.bounded(plan, options)
@@ -75,6 +81,7 @@ def measure_noisy(
         measures=found.measures,
         assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         guarantee=mode.guarantee(),
+        atoms=atoms,
     )
 
 
@@ -135,7 +142,7 @@ def _histograms(
 
 @dataclass(frozen=True, eq=False)
 class MeasuredHistograms:
-    """What histograms with known noise tell, be they of single silos or of all together."""
+    """Results from histograms with known noise, of single silos or of all together."""
 
     histograms: NoisyHistograms
     measures: Measures
@@ -173,10 +180,13 @@ class MeasuredHistograms:
 
     def bounded(self, plan: Plan, options: AuditOptions) -> Federation:
         """Return the laws with what noise and bins may have moved, at the confidence stated."""
-        errors = noise_rank_errors(
-            self.histograms, confidence=options.confidence, seed=options.seed
-        )
-        return self.histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
+        return self.bound(self.histograms, plan, options)
+
+    @staticmethod
+    def bound(histograms: NoisyHistograms, plan: Plan, options: AuditOptions) -> Federation:
+        """Return the laws of any histograms with these errors."""
+        errors = noise_rank_errors(histograms, confidence=options.confidence, seed=options.seed)
+        return histograms.federation(rank_errors=errors, value_error=plan.grid.widest)
 
 
 def noise_warnings(plan: Plan, disparity: object) -> tuple[AuditWarning, ...]:
@@ -193,7 +203,7 @@ def noise_warnings(plan: Plan, disparity: object) -> tuple[AuditWarning, ...]:
         width = disparity.certificate.upper - disparity.certificate.lower
         if 2 * disparity.binning > width / 2 > 0:
             words = (
-                "the disparity depends on the bins more than on the noise: ask for more bins, or "
+                "the disparity depends on the bins more than on the noise: plan more bins, or "
                 "for edges where the scores are."
             )
             warnings.append(AuditWarning(code="bins_dominate", text=words))

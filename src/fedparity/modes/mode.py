@@ -1,9 +1,9 @@
 """What a privacy mode is: everything that depends on how a plan protects single records.
 
-A plan without ``[privacy]`` asks for plain sketches; the others for noisy histograms, or for sums over the
+A plan without ``[privacy]`` requests plain sketches; the others request noisy histograms, or sums over the
 silos. Whatever differs between them is a method of :class:`Mode`, so that silos, engines, audits and the
 command line are written once. To add a mode: write its terms (:mod:`fedparity.documents.privacy_terms`), a
-class like those beside this file, and a line in :func:`mode_of`.
+class in a module of this package, and a line in :func:`mode_of`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
-from fedparity.modes.measurement import ComputeOptions, Strategy
 from fedparity.privacy.disclosure import Decision
 from fedparity.sketches.records import Faults, Records, RowCounts
+from fedparity.sketches.select import ComputeOptions, Strategy
+from fedparity.text import counted, named, number
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from fedparity.documents.result_parts import SetAside
     from fedparity.federated.federation import Federation
     from fedparity.federated.measures import Measures
+    from fedparity.modes.atom_histograms import AtomHistograms
     from fedparity.uncertainty.assessment import Assessment
 
 __all__ = [
@@ -42,7 +44,10 @@ __all__ = [
     "Release",
     "SiloMessage",
     "StepName",
+    "ended",
     "mode_of",
+    "plan_sections",
+    "review_words",
 ]
 
 StepName: TypeAlias = Literal["sketch", "keys", "shares", "mask", "consent", "unmask"]
@@ -64,7 +69,7 @@ Message = TypeVar("Message", bound=SiloMessage)
 
 @dataclass(frozen=True, kw_only=True)
 class ExecutionInfo:
-    """How a sketch was computed: for the operator, and of no effect on the result."""
+    """How a sketch was computed: for the operator alone, since the result is the same."""
 
     strategy: Strategy
     kernel: str
@@ -92,7 +97,7 @@ class Release:
         return replace(self, sketch=sign(self.sketch, key))
 
     def replacing(self, message: str | None) -> Release:
-        """Return the same release, said to stand for a message that was voided."""
+        """Return the same release, marked as the replacement of a message that was voided."""
         if message is None:
             return self
         return replace(self, sketch=replace(self.sketch, replaces=message))
@@ -107,7 +112,7 @@ class Cost:
 
 
 class Exchange(Protocol[Member]):
-    """Whoever carries messages between the auditor and the silos."""
+    """The transport of messages between the auditor and the silos."""
 
     def ask(
         self,
@@ -118,7 +123,7 @@ class Exchange(Protocol[Member]):
         messages: Sequence[Any] = (),
         needed: int | None = None,
     ) -> dict[Member, Message]:
-        """Ask silos for the message of a step, and return the valid ones.
+        """Request the message of a step from silos, and return the valid ones.
 
         ``members`` are all if absent; ``needed`` is the quorum if absent. ``messages`` are those of other
         silos that the step needs. ``read`` decodes and checks a message.
@@ -174,7 +179,7 @@ class MissingRecords:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measured:
-    """All that the messages of silos tell."""
+    """All results from the messages of silos."""
 
     silos: tuple[str, ...]
     """Those whose records are in the numbers."""
@@ -192,6 +197,8 @@ class Measured:
     guarantee: Mapping[str, Any]
     warnings: tuple[AuditWarning, ...] = ()
     """Of this mode alone."""
+    atoms: AtomHistograms | None = None
+    """Where records are counted in bins, of a plan with axes or an outcome: what its tables are made of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,7 +288,7 @@ class Mode(Protocol):
         ...
 
     def stream(self, *, weighted: bool, resolution: int) -> Any:  # noqa: ANN401 -- each has its own
-        """Return what gathers records that come once, batch by batch; it can be pickled and merged."""
+        """Return an accumulator of records that are read once, batch by batch; it can be pickled and merged."""
         ...
 
     def finish(
@@ -296,11 +303,11 @@ class Mode(Protocol):
         ...
 
     def collect(self, exchange: Exchange[Any]) -> list[Any]:
-        """Ask the silos for their messages, and return all of them."""
+        """Request the messages of the silos, and return all of them."""
         ...
 
     def measure(self, messages: Iterable[Any | Path], options: AuditOptions) -> Measured:
-        """Read and check the messages of the silos, and measure what they tell.
+        """Read and check the messages of the silos, and measure the disparity from them.
 
         Raises
         ------
@@ -343,3 +350,64 @@ def mode_of(plan: Plan) -> Mode:
             from fedparity.modes.secure.secure_mode import SecureMode  # noqa: PLC0415
 
             return SecureMode(plan)
+
+
+def plan_sections(plan: Plan) -> dict[str, list[str]]:
+    """Return what is sent, what is held back and what is computed, by heading.
+
+    Examples
+    --------
+    >>> list(plan_sections(Plan(title="Q4", groups=("A", "B"), score_range=(0, 1))))
+    ['Each silo will send', 'It will hold back', 'The auditor will compute']
+    """
+    described = mode_of(plan).describe()
+    sent = described.sent
+    if plan.keys:
+        sent = [*sent, f"signed: {counted(len(plan.keys), 'silo')} with a public key."]
+    return {
+        "Each silo will send": sent,
+        "It will hold back": ended(described.held_back),
+        "The auditor will compute": _computed(plan, described),
+    }
+
+
+def ended(sentences: list[str]) -> list[str]:
+    """Return the parts of a list with a full stop after the last."""
+    return [*sentences[:-1], sentences[-1][:-1] + "."]
+
+
+def review_words(plan: Plan) -> str:
+    """Return the review level with its unit."""
+    level = number(plan.review_level or 0.0)
+    if plan.review_unit == "squared":
+        return f"a disparity G of {level}"
+    unit = {
+        "points": "score points",
+        "share": "of the score range",
+        "sd": "standard deviations of the score",
+    }[plan.review_unit]
+    return f"{level} {unit} between the two groups farthest apart"
+
+
+def _computed(plan: Plan, described: Description) -> list[str]:
+    order = "₁₂"[plan.order - 1]
+    sentences = [
+        (
+            f"the disparity G{order} of all silos together ({described.estimator}), its interval, "
+            f"{described.sources};"
+        )
+    ]
+    if plan.trim:
+        sentences.append(f"without a share of {number(plan.trim)} of the levels at each end;")
+    if plan.review_level is None:
+        sentences.append("no verdict: the plan names no review level;")
+    else:
+        sentences.append(
+            f"a verdict: below or above the review level, {review_words(plan)}, or inconclusive;"
+        )
+    if plan.silos is None:
+        sentences.append("from whichever silos answer: the plan has no roster.")
+    else:
+        count = counted(len(plan.silos), "silo")
+        sentences.append(f"from {count} ({named(list(plan.silos))}); missing ones are reported.")
+    return sentences

@@ -14,18 +14,19 @@ from typing import Any
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import HistogramCell
+from fedparity.documents.message_cells import HistogramCell, SketchedTable, table_keys
 from fedparity.documents.plan import Plan
+from fedparity.documents.plan_fields import OUTCOMES
 from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.errors import PlanError, PrivacyError
 from fedparity.laws.labels import Group
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, Cost, Description, ExecutionInfo, Measured, Release
 from fedparity.modes.plain import SketchMode
 from fedparity.privacy.disclosure import Decision
 from fedparity.privacy.histograms import Counts, GridTally, grid_counts
 from fedparity.privacy.noise import MECHANISM, NoiseLaw, laplace_mechanism
 from fedparity.sketches.records import Faults, Records, RowCounts
+from fedparity.sketches.select import ComputeOptions
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 
@@ -40,13 +41,13 @@ _INPUT_LIMIT = "a silo that does not follow the plan is not found out"
 
 @dataclass(frozen=True, kw_only=True)
 class Preview:
-    """What would leave, for a dry run: no noise is drawn, and no number of the data is kept."""
+    """What would leave, for a dry run: no noise is drawn, and no number of the data is stored."""
 
     plan: Plan
     silo: str
     guarantee: Mapping[str, Any]
     deviation: float
-    """Standard deviation of the noise of one bin."""
+    """Standard deviation of the noise of one bin of a group, whatever the outcome."""
     count_deviation: float
     """Standard deviation of the noise of a group's count."""
 
@@ -95,7 +96,10 @@ class HistogramMode:
             raise PrivacyError.weighted(self.name)
 
     def count(self, records: Records, options: ComputeOptions | None = None) -> Counts:
-        """Return the exact counts by group and bin of the plan's grid; they stay in the building.
+        """Return the exact counts by group, outcome and bin; they stay in the building.
+
+        The plan's *atoms* are its groups, or the records of each group by outcome. Every record is in one
+        of them, so that adding or removing one changes one count by one.
 
         Raises
         ------
@@ -109,7 +113,7 @@ class HistogramMode:
         return grid_counts(
             records,
             self.plan.grid,
-            self.plan.groups,
+            self.plan.record_labels,
             threads=options.threads,
             progress=options.progress,
         )
@@ -139,6 +143,7 @@ class HistogramMode:
             sentences.append(
                 f"no bin has scores on both sides of {scores} ({plan.favorable} is good);"
             )
+        sentences += self._tables_sent()
         if self.terms.noisy:
             return [*sentences, "no record, no name, no other column, no exact number."]
         return [
@@ -146,6 +151,21 @@ class HistogramMode:
             "how many rows it left out because they have no score, masked likewise;",
             "no record, no name, no other column.",
         ]
+
+    def _tables_sent(self) -> list[str]:
+        """What a plan with axes or an outcome requests in addition, and what the auditor computes from it."""
+        outcome, axes = self.plan.outcome, self.plan.axes
+        sentences = []
+        if outcome is not None:
+            sentences.append(
+                f"the same of the records whose outcome is {outcome.positive}, and of those whose outcome "
+                f"is {outcome.negative}, {self._protection};"
+            )
+        if axes:
+            sentences.append(
+                f"nothing more for the tables by {named([*axes])}: they are sums of these;"
+            )
+        return sentences
 
     def _held_back(self) -> list[str]:
         terms = self.terms
@@ -173,7 +193,10 @@ class HistogramMode:
 
     def stated(self, seen: str, *limits: str) -> dict[str, Any]:
         """Return the terms as a result states them: what the auditor saw, and what is not protected."""
-        known = (*((_NOISE_LIMITS,) if self.terms.noisy else ()), *limits, _INPUT_LIMIT)
+        changed = _NOISE_LIMITS
+        if self.plan.outcome is not None:
+            changed = changed.replace("its group,", "its group or outcome,")
+        known = (*((changed,) if self.terms.noisy else ()), *limits, _INPUT_LIMIT)
         return {**self.plan.guarantee, "seen": seen, "limits": "; ".join(known)}
 
 
@@ -199,8 +222,9 @@ class NoisyMode(HistogramMode, SketchMode):
         """Count the records, so that a mistake in them is found, and forget the counts."""
         self.check(silo, weighted=records.weighted)
         self.count(records, options)
-        law = NoiseLaw(self._epsilon)
-        whole = NoiseLaw(law.epsilon, doses=float(self.terms.bins or 1))
+        parts = len(self.plan.record_labels) // len(self.plan.groups)
+        law = NoiseLaw(self._epsilon, doses=float(parts))
+        whole = NoiseLaw(law.epsilon, doses=float(parts * (self.terms.bins or 1)))
         return Preview(
             plan=self.plan,
             silo=silo,
@@ -211,7 +235,7 @@ class NoisyMode(HistogramMode, SketchMode):
 
     def stream(self, *, weighted: bool, resolution: int) -> GridTally:  # noqa: ARG002 -- counts are exact
         """Return what counts records that come once."""
-        return GridTally(len(self.plan.groups), self.plan.grid)
+        return GridTally(len(self.plan.record_labels), self.plan.grid)
 
     def finish(
         self,
@@ -225,35 +249,54 @@ class NoisyMode(HistogramMode, SketchMode):
         return self._released(stream.finish(accept), silo)
 
     def measure(self, messages: Iterable[SiloSketch | Path], options: AuditOptions) -> Measured:
-        """Check the histograms, and measure what they tell."""
+        """Check the histograms, and measure the disparity from them."""
         from fedparity.modes.histogram_audit import measure_noisy  # noqa: PLC0415 -- not in a silo
 
         return measure_noisy(self, messages, options)
 
     def guarantee(self) -> dict[str, Any]:
-        """Return the terms, and what they do not protect."""
-        return self.stated("a noisy histogram of each group in each silo")
+        """Return the terms, and what they do not protect; with tables no rule withholds a cell."""
+        if not self.plan.releases_tables:
+            return self.stated("a noisy histogram of each group in each silo")
+        parts = "group" if self.plan.outcome is None else "group and outcome"
+        terms = self.stated(f"a noisy histogram of each {parts} in each silo")
+        return {name: term for name, term in terms.items() if name != "minimum_cell"}
 
     def _held_back(self) -> list[str]:
         least = self.plan.disclosure.minimum_cell
         rule = f"a group whose noisy count is below {counted(least, 'record')};"
-        return [*super()._held_back(), *([rule] if least > 1 else [])]
+        held = least > 1 and not self.plan.releases_tables
+        return [*super()._held_back(), *([rule] if held else [])]
 
     def _released(self, counts: Counts, silo: str) -> Release:
         r"""Draw the noise: :math:`\varepsilon`-differentially private.
 
-        Precondition: the counts are those of every group of the plan. Postcondition: the message is
-        post-processing of one release of :func:`~fedparity.privacy.noise.noisy_counts`, so it costs the
-        plan's epsilon, once. Each call draws anew and costs as much again.
+        Precondition: the counts are those of every group of the plan, or of every group by outcome.
+        Postcondition: the message is post-processing of one release of
+        :func:`~fedparity.privacy.noise.noisy_counts`, so it costs the plan's epsilon, once. Each call draws
+        anew and costs as much again.
+
+        Of a plan with an outcome, the noisy histograms of a group's three atoms are sent as their sum, the
+        positives and the negatives. With axes or an outcome every cell is sent, whatever it counts: tables
+        by axis are sums of all of them.
         """
-        plan, minimum = self.plan, self.plan.disclosure.minimum_cell
+        plan = self.plan
+        minimum = 1 if plan.releases_tables else plan.disclosure.minimum_cell
         noisy = laplace_mechanism(self._epsilon).release(counts)
+        atoms = noisy.reshape(len(plan.groups), -1, plan.grid.bins)
         message = SiloSketch(
             plan=plan.digest,
             silo=silo,
             kind="histogram",
-            cells=[
-                _cell(group, row, minimum) for group, row in zip(plan.groups, noisy, strict=True)
+            cells=_cells(plan, atoms.sum(axis=1), minimum),
+            tables=[
+                SketchedTable(
+                    by=(),
+                    outcome=outcome,
+                    cells=_cells(plan, atoms[:, OUTCOMES.index(outcome)], minimum),
+                )
+                for _, outcome in table_keys(plan)
+                if outcome is not None
             ],
             rows_dropped=0,
             guarantee=self._message_guarantee(),
@@ -283,6 +326,10 @@ class NoisyMode(HistogramMode, SketchMode):
     @property
     def _epsilon(self) -> float:
         return float(self.terms.epsilon or 0.0)
+
+
+def _cells(plan: Plan, counts: Counts, minimum: int) -> list[HistogramCell]:
+    return [_cell(group, row, minimum) for group, row in zip(plan.groups, counts, strict=True)]
 
 
 def _cell(group: Group, row: Counts, minimum: int) -> HistogramCell:

@@ -19,7 +19,6 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
 from fedparity.modes.mode import (
     AuditOptions,
     Cost,
@@ -32,10 +31,15 @@ from fedparity.modes.mode import (
 from fedparity.privacy.count_merging import counts_above, counts_at, merge_counts, run_minimum
 from fedparity.privacy.disclosure import Decision, decide, whole_effective
 from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
-from fedparity.sketches.grids import ScoreGrid
+from fedparity.sketches.accumulators import SketchRequest
+from fedparity.sketches.kinds import ScoreGrid
 from fedparity.sketches.records import Faults, Records, RowCounts
-from fedparity.sketches.selection.moments import Asked
-from fedparity.sketches.selection.select import Census
+from fedparity.sketches.select import (
+    Census,
+    ComputeOptions,
+    Measurement,
+    measure_records,
+)
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 
@@ -61,7 +65,7 @@ class SketchMode:
             raise MessageError.not_in_roster(silo, plan.silos)
 
     def collect(self, exchange: Exchange[Any]) -> list[SiloSketch]:
-        """Ask each silo for its message."""
+        """Request the message of each silo."""
         from fedparity.documents.message_checks import check_message  # noqa: PLC0415 -- the auditor's
 
         def read(data: bytes) -> SiloSketch:
@@ -148,7 +152,7 @@ class PlainMode(SketchMode):
 
         return StreamSketch(
             groups=self.plan.groups,
-            asked=self._requested,
+            request=self._requested,
             weighted=weighted,
             resolution=resolution,
             score_range=self.plan.score_range,
@@ -169,16 +173,16 @@ class PlainMode(SketchMode):
         return self._released(found, silo, weighted=weighted)
 
     def measure(self, messages: Iterable[SiloSketch | Path], options: AuditOptions) -> Measured:
-        """Check the sketches, and measure what they tell."""
+        """Check the sketches, and measure the disparity from them."""
         from fedparity.modes.sketch_audit import measure_sketches  # noqa: PLC0415 -- not in a silo
 
         return measure_sketches(self, messages, options)
 
     @property
-    def _requested(self) -> Asked:
+    def _requested(self) -> SketchRequest:
         plan = self.plan
         points = plan.score_points if plan.sketch == "counts" else None
-        return Asked(kind=plan.sketch, thresholds=tuple(plan.thresholds), points=points)
+        return SketchRequest(kind=plan.sketch, thresholds=tuple(plan.thresholds), points=points)
 
     def _levels(self, silo: str, census: Census, *, weighted: bool) -> list[int]:
         """How many levels each group may release, before anything is known of its scores."""
@@ -338,7 +342,7 @@ class GroupCell:
     place: int
     weighted: bool
     runs: JointRuns | None = None
-    """Where counts may be cut; if absent, the rule for a single cell says so."""
+    """Where counts may be divided; if absent, by the rule for a single cell."""
 
     def cell(self) -> SketchedCell:
         """Return the cell that is released."""
@@ -391,7 +395,7 @@ class GroupCell:
         )
 
     def _rounded(self, values: FloatArray) -> FloatArray:
-        """The values on the grid that the plan asks for."""
+        """The values on the grid that the plan requests."""
         plan = self.plan
         if plan.sketch == "quantile" and plan.score_step is not None:
             grid = ScoreGrid(plan.score_points)
@@ -499,7 +503,7 @@ def _sent(plan: Plan) -> list[str]:
 
 
 def _tables_sent(plan: Plan) -> list[str]:
-    """What a plan with axes or an outcome asks for besides."""
+    """What a plan with axes or an outcome requests in addition."""
     sentences = []
     if plan.axes:
         sentences.append(

@@ -1,4 +1,4 @@
-"""The auditor's side of plain sketches: what they tell, and how much they leave out."""
+"""The auditor's side of plain sketches: what they measure, and how many records they leave out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fedparity.documents.result_parts import SetAside
 from fedparity.errors import FederationError, GroupError, SecureMessageError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
-from fedparity.federated.influence import SiloInfluence
+from fedparity.federated.local_audits import SiloInfluence
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
@@ -43,7 +43,7 @@ __all__ = [
 def measure_sketches(
     mode: Mode, messages: Iterable[SiloSketch | Path], options: AuditOptions
 ) -> Measured:
-    """Check the sketches of silos, and measure what they tell."""
+    """Check the sketches of silos, and measure the disparity from them."""
     return measure_cells(mode, read_messages(mode.plan, messages, options.progress), options)
 
 
@@ -116,7 +116,7 @@ def read_messages(
     check_messages(plan, read())
     if not found:
         raise FederationError.empty()
-    return sorted(found, key=lambda message: message.silo)  # nothing depends on how they came
+    return sorted(found, key=lambda message: message.silo)  # the order of arrival does not matter
 
 
 def silos_missing(plan: Plan, messages: Iterable[SiloSketch]) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _of_withheld(plan: Plan, sketch: SiloSketch, *, weighted: bool) -> dict[Grou
 
 
 def _room(plan: Plan, sketch: SiloSketch, *, weighted: bool) -> float:
-    """The most records that the silo can have withheld; a total that is none bounds nothing."""
+    """An upper bound of the records that the silo withheld; an invalid total gives no bound."""
     left = _left(plan, sketch)
     return math.inf if weighted or left < 0 else left
 
@@ -191,7 +191,7 @@ def _left(plan: Plan, sketch: SiloSketch) -> float:
 
 
 def _has_weights(sketch: SiloSketch) -> bool:
-    """Whether counts are weights: the silo says so, or one of them is not whole."""
+    """Whether counts are weights: if the silo declares it, or if one of them is not whole."""
     if sketch.guarantee.get("weighted"):
         return True
     return any(isinstance(cell.count, float) for cell in sketch.cells)

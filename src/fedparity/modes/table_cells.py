@@ -10,7 +10,7 @@ from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell, whole_cell
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
+from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
 from fedparity.laws.labels import Group, Silo
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.sketches.cell import Cell
@@ -115,18 +115,20 @@ class SiloTables:
         """The most people in categories that are in no table, on other axes or on the own one.
 
         Each had fewer records than a cell needs, without those of categories that had fallen out before.
-        With an outcome the rarer of the two decides, which bounds nothing.
+        With an outcome the rarer of the two decides, which bounds nothing; and neither does anything if
+        every category is withheld: then remainders may have been left out.
         """
-        dropped = sum(
-            cell.withheld is not None
+        withheld = {
+            axis: [cell.withheld is not None for cell in self.cells((axis,), None).values()]
             for axis in self.plan.axes
-            if own or axis != name
-            for cell in self.cells((axis,), None).values()
-        )
+        }
+        dropped = sum(sum(each) for axis, each in withheld.items() if own or axis != name)
         if not dropped:
             return 0.0
+        if self.plan.outcome is not None or all(map(all, withheld.values())):
+            return math.inf
         few = smallest_cell(self.plan.disclosure, kind=self.plan.sketch) - 1
-        return math.inf if self.plan.outcome is not None else float(dropped * few)
+        return float(dropped * few)
 
 
 def gathered_cells(
@@ -146,7 +148,13 @@ def gathered_cells(
         for group, pieces in tables.pieces(table, outcome).items():
             for place, (piece, sketched) in enumerate(pieces):
                 parts = [] if outcome else [each[group][place][1] for each in by_outcome]
-                found = whole_cell(own, sketched, parts, parts_plan=parts_plan)
+                found = whole_cell(
+                    own,
+                    sketched,
+                    parts,
+                    parts_plan=parts_plan,
+                    is_remainder=piece == _REMAINDER,
+                )
                 if found is not None:
                     label = (sketch.silo, piece) if table.by else sketch.silo
                     cells[label, group] = found

@@ -1,6 +1,6 @@
 """A silo's release under a plan with axes or an outcome: several tables of the same records.
 
-Records are told apart by group and outcome, the *atoms*. What the rules decide follows from how many records
+Records are distinguished by group and outcome, the *atoms*. What the rules decide follows from how many records
 each atom has, and how many of them lie between thresholds; then each table is sketched on its own, as
 if its cells were the groups of a plan.
 """
@@ -18,22 +18,31 @@ import numpy.typing as npt
 
 from fedparity.documents.message_cells import table_keys
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
+from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
 from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.labels import Group
-from fedparity.modes.measurement import ComputeOptions, Measurement, measure_records
 from fedparity.privacy.count_merging import joint_ends, merged_runs, run_minimum
 from fedparity.privacy.disclosure import Decision, allowed_levels, decide, smallest_cell
+from fedparity.privacy.remainder_runs import RemainderRuns, remainder_runs
 from fedparity.privacy.table_suppression import (
     OutcomeSizes,
     TableRelease,
+    isolates_few,
     may_split,
     release_tables,
 )
-from fedparity.sketches.buffers import cache_records, default_memory
-from fedparity.sketches.records import Batch, BatchTask, Faults, Records, RowCounts
-from fedparity.sketches.selection.moments import Asked
-from fedparity.sketches.selection.passes import available_threads
+from fedparity.sketches.accumulators import SketchRequest
+from fedparity.sketches.records import (
+    Batch,
+    BatchTask,
+    Faults,
+    Records,
+    RowCounts,
+    available_threads,
+    cache_records,
+    default_memory,
+)
+from fedparity.sketches.select import ComputeOptions, Measurement, measure_records
 
 __all__ = ["JointRuns", "RegroupedRecords", "TableCells", "measure_tables"]
 
@@ -139,7 +148,7 @@ def _counted(plan: Plan, records: Records, options: ComputeOptions) -> Measureme
     return measure_records(
         same,
         lambda census: (census.counts > 0).astype(np.int64).tolist(),
-        Asked(kind=plan.sketch, thresholds=tuple(everything.thresholds), points=points),
+        SketchRequest(kind=plan.sketch, thresholds=tuple(everything.thresholds), points=points),
         score_range=plan.score_range,
         levels_hint=1,
         options=options,
@@ -174,7 +183,7 @@ def _table(
     found = measure_records(
         RegroupedRecords(records, (*table.groups, None), places),
         lambda _: [*levels, 0],
-        Asked(kind=plan.sketch, thresholds=tuple(own.thresholds), points=points),
+        SketchRequest(kind=plan.sketch, thresholds=tuple(own.thresholds), points=points),
         score_range=plan.score_range,
         levels_hint=plan.levels,
         options=options,
@@ -240,12 +249,21 @@ class Atoms:
 
         With an outcome the rarer of the two decides, so that what counts everybody can be split.
         """
-        shape = [len(labels) for labels in self.plan.axes.values()]
-        sizes = self.group_counts
-        if self.plan.outcome is not None:
-            sizes = self.counts.reshape(-1, 3)[:, :_WITHOUT].min(axis=1)
-        records = self.group_counts.reshape(shape)
-        return release_tables(sizes.reshape(shape), self._minimum, records=records)
+        records = self.group_counts.reshape(self._shape)
+        if self.plan.outcome is None:
+            return release_tables(records, self._minimum)
+        both = [self._of_outcome(_POSITIVE), self._of_outcome(_NEGATIVE)]
+        return release_tables(
+            np.minimum(*both), self._minimum, records=records, parts=[records, *both]
+        )
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(len(labels) for labels in self.plan.axes.values())
+
+    def _of_outcome(self, place: int) -> IntArray:
+        """Records of each intersection with one of the outcomes."""
+        return self.counts.reshape(*self._shape, 3)[..., place]
 
     @cached_property
     def decisions(self) -> dict[Group, Decision]:
@@ -302,7 +320,7 @@ class Atoms:
             return np.full(len(table.groups), self._minimum <= 1)
         (name,) = table.by
         axis = [*self.plan.axes].index(name)
-        return self.release.counted[axis]
+        return self.release.counted[axis] & self.release.is_whole
 
     def _splits(self, members: BoolArray) -> bool:
         """Whether a cell is sent by outcome as well."""
@@ -316,24 +334,49 @@ class Atoms:
 
     @cached_property
     def _splits_remainders(self) -> bool:
-        """Whether all remainders are sent by outcome; some of them would tell of the others."""
-        return all(
+        """Whether all remainders are sent by outcome; some of them would disclose the others."""
+        without = np.where(self.release.remainder, self._of_outcome(_WITHOUT), 0)
+        return not isolates_few(without, self._minimum) and all(
             self._splits(members)
             for table in self.plan.tables[1:]
             for members in self.members(table, None)
             if members.any()
         )
 
+    @cached_property
+    def _remainder_runs(self) -> RemainderRuns:
+        """Where the remainders may be cut: those of all axes and outcomes together."""
+        plan = self.plan
+        amounts = self._by_place.reshape(*self._shape, self._outcomes, -1)
+        parts = np.moveaxis(amounts, -2, 0) * self.release.remainder[..., np.newaxis]
+        if not (plan.outcome is not None and self._splits_remainders):
+            parts = parts.sum(axis=0, keepdims=True)
+        if plan.sketch != "counts":
+            return remainder_runs(parts, plan.disclosure.minimum_cell)
+        return remainder_runs(parts, run_minimum(plan.disclosure), cuts=self._cuts)
+
+    @property
+    def _cuts(self) -> list[int]:
+        """The points of the score at which thresholds lie."""
+        plan = self.plan
+        thresholds = plan.table_plan(plan.tables[0], by_outcome=True).thresholds
+        return [int(place) for place in np.searchsorted(plan.score_points, thresholds)]
+
     def runs(self, table: PlanTable, outcome: OutcomeName | None, place: int) -> JointRuns | None:
         """Return where a cell and its outcomes may be cut; None if the rule of a single cell holds.
 
         Counts at thresholds are sent of both outcomes or of neither, and wherever they are of the whole
         cell. At the points of a score each outcome has runs of its own, and the whole cell is cut
-        only where both of them are.
+        only where both of them are. Remainders have the same runs for all outcomes.
         """
+        counted = self.plan.sketch == "counts"
+        thresholds = self.plan.table_plan(table, by_outcome=True).thresholds
+        if table.by:
+            ends = self._remainder_runs.ends([*self.plan.axes].index(table.by[0]), place)
+            stated = () if counted else np.take(thresholds, ends[:-1]).tolist()
+            return JointRuns(ends, frozenset(stated))
         if self.plan.outcome is None or not self.sent(table, OUTCOMES[0])[place]:
             return None
-        counted = self.plan.sketch == "counts"
         if counted and outcome is not None:
             return None
         members = self.members(table, None)[place]
@@ -344,19 +387,15 @@ class Atoms:
         minimum = self.plan.disclosure.minimum_cell
         ends = joint_ends(parts[parts.any(axis=1)], minimum)
         if outcome is None:
-            ends = _refined(parts.sum(axis=0), ends, minimum)
-        thresholds = self.plan.table_plan(table, by_outcome=True).thresholds
+            ends = _refined(parts, ends, minimum)
         return JointRuns(ends, frozenset(np.take(thresholds, ends[:-1]).tolist()))
 
     def _common_ends(self, parts: FloatArray) -> IntArray:
         """The last point of each run of a whole cell: where the runs of both outcomes start."""
-        plan = self.plan
-        thresholds = plan.table_plan(plan.tables[0], by_outcome=True).thresholds
-        cuts = np.searchsorted(plan.score_points, thresholds, side="left").tolist()
-        minimum = run_minimum(plan.disclosure)
+        minimum = run_minimum(self.plan.disclosure)
         shared = set(range(1, parts.shape[1]))
         for part in parts[:_WITHOUT]:
-            runs = merged_runs(part, minimum, cuts=cuts)
+            runs = merged_runs(part, minimum, cuts=self._cuts)
             shared &= set((np.append(0, runs.ends[:-1] + 1)[runs.counted]).tolist())
         starts = np.array([0, *sorted(shared)])
         ends = np.append(starts[1:] - 1, parts.shape[1] - 1)
@@ -366,12 +405,21 @@ class Atoms:
         return ends[joint_ends(without, minimum)]
 
 
-def _refined(sizes: FloatArray, ends: IntArray, minimum: int) -> IntArray:
-    """Runs inside runs: those of the whole cell end wherever those of its outcomes do."""
+def _refined(parts: FloatArray, ends: IntArray, minimum: int) -> IntArray:
+    """Runs inside runs: those of the whole cell end wherever those of its outcomes do.
+
+    Inside a run of the outcomes these numbers are the margins of a table, outcomes by runs, which must
+    not isolate a few records.
+    """
     found: list[int] = []
     start = 0
     for end in ends.tolist():
-        found += (start + joint_ends(sizes[start : end + 1], minimum)).tolist()
+        own = parts[:, start : end + 1]
+        inner = joint_ends(own.sum(axis=0), minimum)
+        if minimum > 1:
+            table = np.add.reduceat(own, np.append(0, inner[:-1] + 1), axis=1)
+            inner = inner[-1:] if isolates_few(table, minimum) else inner
+        found += (start + inner).tolist()
         start = end + 1
     return np.array(found, dtype=np.int64)
 

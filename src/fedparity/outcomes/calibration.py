@@ -31,12 +31,28 @@ from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.outcomes.discrimination import Discrimination
-from fedparity.outcomes.error_rates import Flagged, Shared, Side, limited, share_of
-from fedparity.thresholds.at_threshold import records_above
-from fedparity.thresholds.proportions import proportion_limits
+from fedparity.outcomes.error_rates import (
+    Flagged,
+    RateTable,
+    Shared,
+    Side,
+    is_there,
+    limited,
+    share_of,
+)
+from fedparity.thresholds.rates import records_above
 from fedparity.uncertainty.brackets import Known
 
-__all__ = ["are_probabilities", "brier_score", "calibration", "edges_of"]
+__all__ = [
+    "InBins",
+    "are_probabilities",
+    "bin_rates",
+    "brier_score",
+    "calibrated",
+    "calibration",
+    "edges_of",
+    "noise_reach",
+]
 
 _ROUNDING = 1e-12
 
@@ -53,39 +69,54 @@ def edges_of(bins: Sequence[float], score_range: tuple[float, float]) -> tuple[f
     return (low, *inner, high) if inner else ()
 
 
-class _Outcome(NamedTuple):
-    """The records of one outcome at or above each edge: inner ones, between all and none."""
+class InBins(NamedTuple):
+    """The records of one outcome in public bins, from those at or above each inner edge."""
 
-    federation: Federation
-    flagged: list[Flagged]
+    flagged: Sequence[Flagged]
 
     def side(self, group: int, number: int) -> Side:
         """Return the records of a group in a bin."""
-        total = float(self.flagged[0].totals[group])
-        least, value, most = (
-            [total, *(float(each.above[place][group]) for each in self.flagged), 0.0]
-            for place in range(3)
+        low, high = self._from(group, number), self._from(group, number + 1)
+        noise = low.noise - high.noise
+        fewest, value, most = low.least - high.most, low.value - high.value, low.most - high.least
+        if not noise:
+            fewest = max(0.0, fewest)
+            most = max(fewest, most)
+        return low._replace(
+            least=fewest, value=min(max(value, fewest), most), most=most, noise=noise
         )
-        fewest = max(0.0, least[number] - most[number + 1])
-        largest = max(fewest, most[number] - least[number + 1])
-        return Side(
-            least=fewest,
-            value=min(max(value[number] - value[number + 1], fewest), largest),
-            most=largest,
-            worth=float(self.flagged[0].effective[group]) / total,
-            unseen=float(self.flagged[0].unseen[group]),
-        )
+
+    def _from(self, group: int, edge: int) -> Side:
+        """The records of a group at or above an edge: all of them above the first, none above the last."""
+        nearest = self.flagged[min(max(edge - 1, 0), len(self.flagged) - 1)]
+        above = nearest.side(group, above=True)
+        if 0 < edge <= len(self.flagged):
+            return above
+        if edge:
+            return above._replace(least=0.0, value=0.0, most=0.0, noise=0.0)
+        total = float(nearest.totals[group])
+        return above._replace(least=total, value=total, most=total, noise=sum(nearest.noise))
 
     def reach(self, group: int, number: int) -> tuple[Bounds, Bounds]:
         """Return the records at or above both ends of a bin, each as bounds."""
-        total = float(self.flagged[0].totals[group])
-        ends = [Bounds(total, total)]
-        ends += [
-            Bounds(float(each.above.least[group]), float(each.above.most[group]))
-            for each in self.flagged
-        ]
-        ends.append(Bounds(0.0, 0.0))
-        return ends[number], ends[number + 1]
+        low, high = (self._from(group, edge) for edge in (number, number + 1))
+        return Bounds(low.least, low.most), Bounds(high.least, high.most)
+
+
+def bin_rates(positives: InBins, negatives: InBins, number: int) -> RateTable:
+    """Return the observed rate of each group in a bin: the predictive value of a score there."""
+    groups = positives.flagged[0].groups
+    pairs = [
+        (positives.side(place, number), negatives.side(place, number))
+        for place in range(len(groups))
+    ]
+    return RateTable(
+        "ppv",
+        {
+            group: share_of(*pair) if is_there(*pair) else None
+            for group, pair in zip(groups, pairs, strict=True)
+        },
+    )
 
 
 def calibration(
@@ -104,52 +135,67 @@ def calibration(
     hold in all bins at once, and takes the shares of the bins for known.
     """
     outcomes = [
-        _Outcome(
-            federation,
+        InBins(
             [
                 Flagged.from_cells(federation, records_above(federation, edge, score_range), more)
                 for edge in edges[1:-1]
-            ],
+            ]
         )
         for federation, more in zip((positives, negatives), unseen, strict=True)
     ]
-    number, tail = len(edges) - 1, (1 - confidence) / 2
-    results = []
-    for position, group in enumerate(positives.groups):
-        sides = [[each.side(position, b) for each in outcomes] for b in range(number)]
-        shares = [
-            share_of(*pair) if sum(each.least for each in pair) > 0 else None for pair in sides
-        ]
-        means = [
-            _mean_score(outcomes, laws[group], position, b, edges[b : b + 2])
-            for b in range(number)
-        ]
-        results.append(
-            CalibrationResult(
-                group=group,
-                bins=tuple(
-                    CalibrationBin(
-                        n=_records(pair),
-                        rate=None if share is None else limited(share, tail),
-                        mean_score=mean,
-                    )
-                    for pair, share, mean in zip(sides, shares, means, strict=True)
-                ),
-                ece=_ece(sides, shares, means, tail) if are_probabilities(score_range) else None,
-            )
+    number = len(edges) - 1
+    return tuple(
+        calibrated(
+            group,
+            [[each.side(position, b) for each in outcomes] for b in range(number)],
+            [
+                _mean_score(outcomes, laws[group], position, b, edges[b : b + 2])
+                for b in range(number)
+            ],
+            score_range=score_range,
+            confidence=confidence,
         )
-    return tuple(results)
+        for position, group in enumerate(positives.groups)
+    )
+
+
+def calibrated(
+    group: Group,
+    sides: Sequence[Sequence[Side]],
+    means: Sequence[Sampled | None],
+    *,
+    score_range: tuple[float, float],
+    confidence: float,
+) -> CalibrationResult:
+    """Return the rates of a group from its positives and negatives in each bin, with mean scores."""
+    tail = (1 - confidence) / 2
+    shares = [share_of(*pair) if is_there(*pair) else None for pair in sides]
+    return CalibrationResult(
+        group=group,
+        bins=tuple(
+            CalibrationBin(
+                n=_records(pair),
+                rate=None if share is None else limited(share, tail),
+                mean_score=mean,
+            )
+            for pair, share, mean in zip(sides, shares, means, strict=True)
+        ),
+        ece=_ece(sides, shares, means, tail) if are_probabilities(score_range) else None,
+    )
 
 
 def _records(pair: Sequence[Side]) -> Sampled:
+    """How many records a bin has; with noise, at the confidence of the sides."""
+    reach = noise_reach(pair)
     lower, value, upper = (
-        sum(getattr(side, name) for side in pair) for name in ("least", "value", "most")
+        max(0.0, sum(getattr(side, name) for side in pair) + off)
+        for name, off in (("least", -reach), ("value", 0.0), ("most", reach))
     )
     return Sampled(value=value, lower=lower, upper=upper, interval=Bounds(lower, upper))
 
 
 def _mean_score(
-    outcomes: Sequence[_Outcome],
+    outcomes: Sequence[InBins],
     laws: Discrimination,
     group: int,
     number: int,
@@ -189,6 +235,12 @@ def _integral(law: Law, ends: Sequence[float], total: float, least: float, most:
     return float(np.sum(np.diff(points) * np.clip(above, least, most)))
 
 
+def noise_reach(pair: Sequence[Side]) -> float:
+    """Return how far the noise of both sides may have moved their sum."""
+    noise = sum(side.noise for side in pair)
+    return NormalDist().inv_cdf(1 - pair[0].tail) * math.sqrt(noise) if noise else 0.0
+
+
 def _ece(
     sides: Sequence[Sequence[Side]],
     shares: Sequence[Shared | None],
@@ -200,16 +252,16 @@ def _ece(
     everyone = sum(side.value for pair in sides for side in pair)
     value = lower = upper = least = most = 0.0
     for pair, share, mean in zip(sides, shares, means, strict=True):
+        found = _records(pair)
         fewest, records, largest = (
-            sum(getattr(side, name) for side in pair) / everyone
-            for name in ("least", "value", "most")
+            each / everyone for each in (found.lower, found.value, found.upper)
         )
         if share is None or mean is None:
             upper, most = upper + largest, most + largest
             continue
-        limits = proportion_limits(share.bracket.lower, share.bracket.upper, share.size, together)
+        limits = share.limits(together)
         near, far = _apart(share.bracket, mean)
-        nearest, farthest = _apart(Bounds(*map(float, limits)), mean)
+        nearest, farthest = _apart(limits, mean)
         value += records * abs(share.bracket.value - mean.value)
         lower, upper = lower + fewest * near, upper + largest * far
         least, most = least + fewest * nearest, most + largest * farthest

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,8 @@ _HALVINGS = 60
 _CURVE = np.linspace(0.0, 1.0, 101)
 
 
-class Discrimination(NamedTuple):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Discrimination:
     """What sketches say of the positives and the negatives of one group, or of one silo's."""
 
     positives: Known
@@ -123,7 +124,13 @@ def _exponential_variance(area: float, sizes: tuple[float, float]) -> float:
 
 
 def area_limits(
-    found: float, sizes: tuple[float, float], variance: float, tail: float, *, about: float
+    found: float,
+    sizes: tuple[float, float],
+    variance: float,
+    tail: float,
+    *,
+    about: float,
+    noise: float = 0.0,
 ) -> Bounds:
     """Return the areas that explain an observed one.
 
@@ -137,6 +144,8 @@ def area_limits(
         DeLong's variance of the area ``about``.
     tail : float in (0, 0.5)
         How often each limit may miss.
+    noise : float, default 0
+        The variance that noise adds, whatever the area of the population is.
 
     Examples
     --------
@@ -148,10 +157,11 @@ def area_limits(
     disordered = 2 * min(sizes) * min(about, 1 - about)
     weight = disordered / (disordered + _PRIOR)
     factor = weight * variance / usual + 1 - weight if usual > 0 else 1.0
-    square = NormalDist().inv_cdf(1 - tail) ** 2 * factor
+    z = NormalDist().inv_cdf(1 - tail)
+    square, more = z**2 * factor, z**2 * noise
 
     def explained(candidate: float) -> bool:
-        return (found - candidate) ** 2 <= square * _exponential_variance(candidate, sizes)
+        return (found - candidate) ** 2 <= square * _exponential_variance(candidate, sizes) + more
 
     ends = []
     for end in (0.0, 1.0):

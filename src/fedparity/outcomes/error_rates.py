@@ -13,7 +13,7 @@ are at two corners. Intervals are those of a proportion of as many records as it
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -26,9 +26,15 @@ from fedparity.federated.federation import Federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.thresholds.at_threshold import Records
-from fedparity.thresholds.proportions import proportion_limits
-from fedparity.thresholds.rates import Comparison, compare_rates
+from fedparity.thresholds.proportions import (
+    RateLimits,
+    difference_lower,
+    noisy_limits,
+    proportion_limits,
+    ratio_lower,
+    tails,
+)
+from fedparity.thresholds.rates import Comparison, Records, compare_limits, compare_rates
 
 __all__ = [
     "MEASURES",
@@ -36,6 +42,7 @@ __all__ = [
     "RateTable",
     "Shared",
     "Side",
+    "is_there",
     "known_share",
     "limited",
     "rate_table",
@@ -43,10 +50,12 @@ __all__ = [
 ]
 
 MEASURES: tuple[OutcomeMeasure, ...] = get_args(OutcomeMeasure)
+_DEVIATIONS = 4.0
+"""A share is taken of at least this many standard deviations of the noise in its number."""
 
 
 class Shared(NamedTuple):
-    """A share of one group's records: its bracket, of how many records, and with all that is missing."""
+    """A share of one group's records: its bracket, of how many records, and if missing data could be anything."""
 
     bracket: Bracket
     n: float
@@ -54,6 +63,17 @@ class Shared(NamedTuple):
     size: float
     """How many equally weighted records the fewest of these amount to."""
     outer: Bounds
+    sides: tuple[float, float] = (0.0, 0.0)
+    """With noise, the records that have it and those that do not, as they were counted."""
+    noise: tuple[float, float] = (0.0, 0.0)
+    """The variances of the noise of both; 0 where counts are exact."""
+
+    def limits(self, tail: float) -> Bounds:
+        """Return what the population's share could be, a limit missing with probability ``tail``."""
+        if any(self.noise):
+            return noisy_limits(*self.sides, self.noise, tail)
+        least, most = proportion_limits(self.bracket.lower, self.bracket.upper, self.size, tail)
+        return Bounds(float(least), float(most))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +88,10 @@ class Flagged:
     """The fewest, the estimate and the most records at or above the threshold."""
     unseen: FloatArray
     """At most this many further records, of which nothing is known."""
+    noise: tuple[float, float] = (0.0, 0.0)
+    """The variances of the noise of the records at or above the threshold, and of those below it."""
+    tail: float = 0.0
+    """How often each end of a bracket may be wrong, for noise."""
 
     @classmethod
     def from_cells(
@@ -110,6 +134,8 @@ class Flagged:
             most=most,
             worth=float(self.effective[position]) / total if total else 1.0,
             unseen=float(self.unseen[position]),
+            noise=self.noise[0 if above else 1],
+            tail=self.tail,
         )
 
 
@@ -122,6 +148,42 @@ class Side(NamedTuple):
     worth: float
     """Equally weighted records that one record amounts to."""
     unseen: float
+    noise: float = 0.0
+    """The variance of the noise in their number; then it is a number, and no bracket."""
+    tail: float = 0.0
+    """How often each end of a bracket may be wrong, for noise."""
+
+
+def noisy_share(first: Side, second: Side) -> Shared:
+    """Return the share that the first has of both, of noisy numbers.
+
+    The bracket holds the share of the records themselves, at the confidence of the sides.
+    """
+    sides, noise = (first.value, second.value), (first.noise, second.noise)
+    n = sum(sides)
+    ends = noisy_limits(*sides, noise, first.tail, sampled=False)
+    more, other = first.unseen, second.unseen
+    return Shared(
+        bracket=Bracket(
+            value=min(max(first.value / n, ends.lower), ends.upper),
+            lower=ends.lower,
+            upper=ends.upper,
+        ),
+        n=n,
+        size=n,
+        outer=Bounds(
+            ends.lower * n / (n + other),
+            1.0 if math.isinf(more) else (ends.upper * n + more) / (n + more),
+        ),
+        sides=sides,
+        noise=noise,
+    )
+
+
+def is_there(first: Side, second: Side) -> bool:
+    """Return whether there are surely records of either kind; noise alone does not make them."""
+    noise = first.noise + second.noise
+    return first.least + second.least > _DEVIATIONS * math.sqrt(noise)
 
 
 def share_of(first: Side, second: Side, *, together: float | None = None) -> Shared:
@@ -129,6 +191,8 @@ def share_of(first: Side, second: Side, *, together: float | None = None) -> Sha
 
     ``together`` is how many both are, where that is known: then one has what the other lacks.
     """
+    if first.noise or second.noise:
+        return noisy_share(first, second)
     fewest = first.least + second.least if together is None else together
     n = first.value + second.value if together is None else together
     worth = (first.value * first.worth + second.value * second.worth) / n if n > 0 else 1.0
@@ -157,10 +221,18 @@ class RateTable(NamedTuple):
         known = {group: share for group, share in self.shares.items() if share is not None}
         if len(known) < 2:
             return None
+        brackets = {group: share.bracket for group, share in known.items()}
+        largest = max(known, key=lambda group: known[group].n)
+        if any(any(share.noise) for share in known.values()):
+            limits = [
+                _noisy_rate_limits([*known.values()], tail)
+                for tail in tails(confidence, len(known))
+            ]
+            return compare_limits(brackets, *limits, largest=largest)
         return compare_rates(
-            {group: share.bracket for group, share in known.items()},
+            brackets,
             sizes=np.array([share.size for share in known.values()]),
-            largest=max(known, key=lambda group: known[group].n),
+            largest=largest,
             confidence=confidence,
         )
 
@@ -185,11 +257,18 @@ class RateTable(NamedTuple):
         return tuple(rows)
 
 
+def _noisy_rate_limits(shares: Sequence[Shared], tail: float) -> RateLimits:
+    """The limits of noisy shares, and of every pair of them: noise and sampling are counted once."""
+    value = np.array([share.bracket.value for share in shares])
+    least, most = np.array([share.limits(tail) for share in shares]).T
+    sides = value[:, None], least[:, None], value, most
+    return RateLimits(least, most, difference_lower(*sides), ratio_lower(*sides))
+
+
 def limited(share: Shared, tail: float) -> Known:
     """Return a share with limits that miss with probability ``tail`` each."""
-    found = share.bracket
-    least, most = proportion_limits(found.lower, found.upper, share.size, tail)
-    interval = Bounds(float(least), float(most))
+    found, limits = share.bracket, share.limits(tail)
+    interval = Bounds(min(limits.lower, found.lower), max(limits.upper, found.upper))
     return known_share(Sampled(**vars(found), interval=interval), share.outer)
 
 
@@ -223,6 +302,6 @@ def rate_table(measure: OutcomeMeasure, positives: Flagged, negatives: Flagged) 
         # The two sides of one outcome add up to a number that is known: they move together.
         both = pair[0].value + pair[1].value
         known = measure not in ("ppv", "npv")
-        surely = both if known else pair[0].least + pair[1].least
-        shares[group] = share_of(*pair, together=both if known else None) if surely > 0 else None
+        surely = both > 0 if known and not pair[0].noise else is_there(*pair)
+        shares[group] = share_of(*pair, together=both if known else None) if surely else None
     return RateTable(measure, shares)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from fedparity.documents.outcome_parts import GivenOutcome, SiloLength
+from fedparity.documents.plan_fields import OutcomeName
 from fedparity.federated.federation import Federation
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.assessment import Assessment, assess
 
-__all__ = ["disparity_given"]
+__all__ = ["disparity_given", "given_outcome"]
 
 
 def disparity_given(
     federation: Federation,
-    outcome: Literal["positive", "negative"],
+    outcome: OutcomeName,
     method: Method,
     *,
     share: float,
@@ -45,6 +45,19 @@ def disparity_given(
         local=None if apart else (),
         measures=measures,
     )
+    return given_outcome(measures, found, outcome, share=share, apart=apart)
+
+
+def given_outcome(
+    measures: Measures,
+    found: Assessment,
+    outcome: OutcomeName,
+    *,
+    share: float,
+    apart: bool,
+) -> GivenOutcome:
+    """Return what was measured of the records of one outcome, a ``share`` of those that have one."""
+    federation = measures.federation
     farthest = max(measures.pairs, key=lambda pair: pair.wasserstein)
     parts = measures.attribution if apart else None
     disparity = found.disparity

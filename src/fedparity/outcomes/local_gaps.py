@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from fedparity.documents.outcome_parts import LocalGap, OutcomeGap, SiloGap
 from fedparity.documents.result_parts import Sampled
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group, Silo
-from fedparity.thresholds.proportions import difference_lower, rate_limits
+from fedparity.thresholds.proportions import difference_lower
 
 __all__ = ["SiloOf", "SiloShare", "gap_of", "limited_difference", "own_silos"]
 
@@ -39,12 +37,6 @@ def own_silos(labels: Sequence[Silo], silo_of: SiloOf | None) -> dict[Silo, list
     for position, label in enumerate(labels):
         places.setdefault(label if silo_of is None else silo_of(label), []).append(position)
     return places
-
-
-def limited_share(bracket: Bracket, n: float, size: float, tail: float) -> SiloShare:
-    """Return a proportion with its limits."""
-    limits = rate_limits([bracket], np.array([size]), tail)
-    return SiloShare(bracket, limits.rate(0), n)
 
 
 def gap_of(

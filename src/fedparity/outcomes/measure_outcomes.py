@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from fedparity.documents.outcome_parts import (
+    CalibrationResult,
     GivenOutcome,
     OutcomeGap,
     OutcomeGroup,
@@ -17,6 +19,7 @@ from fedparity.documents.outcome_parts import (
     OutcomeRates,
     OutcomeResult,
     OutcomeThreshold,
+    RateTests,
 )
 from fedparity.documents.result_parts import Sampled
 from fedparity.errors import FederationError
@@ -24,7 +27,14 @@ from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.mixtures import Method
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group, Silo, canonical_order
-from fedparity.outcomes.calibration import are_probabilities, brier_score, calibration, edges_of
+from fedparity.outcomes.calibration import (
+    InBins,
+    are_probabilities,
+    bin_rates,
+    brier_score,
+    calibration,
+    edges_of,
+)
 from fedparity.outcomes.discrimination import (
     Discrimination,
     auc_results,
@@ -34,21 +44,21 @@ from fedparity.outcomes.discrimination import (
 from fedparity.outcomes.error_rates import (
     MEASURES,
     Flagged,
+    RateTable,
     Side,
     limited,
     rate_table,
     share_of,
 )
 from fedparity.outcomes.given_outcome import disparity_given
-from fedparity.outcomes.local_gaps import SiloOf, SiloShare, gap_of, limited_share, own_silos
+from fedparity.outcomes.local_gaps import SiloOf, SiloShare, gap_of, own_silos
 from fedparity.outcomes.outcome_laws import discriminations
 from fedparity.outcomes.rate_tests import rate_tests
-from fedparity.thresholds.at_threshold import records_above
-from fedparity.thresholds.rates import effective_sizes
+from fedparity.thresholds.rates import Records, effective_sizes, records_above
 from fedparity.uncertainty.assessment import LOCAL_SILOS
 from fedparity.uncertainty.checks import check_confidence, checked_range
 
-__all__ = ["measure_outcomes"]
+__all__ = ["Outcomes", "measure_outcomes"]
 
 SUMMED = (
     "Only sums over silos were seen, so what each silo sees alone, Mantel-Haenszel, Breslow-Day, and "
@@ -121,7 +131,7 @@ def measure_outcomes(
             "positives and negatives must be of the same groups, in the same order.",
             fix="leave out the groups of which one outcome was not released.",
         )
-    found = _Outcomes(
+    found = _CellOutcomes(
         both=(positives, negatives),
         unseen=(unseen_positive, unseen_negative),
         bounds=checked_range(positives, checked_range(negatives, score_range)),
@@ -129,50 +139,210 @@ def measure_outcomes(
         silo_of=silo_of,
         summed=summed,
     )
-    edges = edges_of(bins, found.bounds)
     given = found.given(method or Method(), seed=seed, redraws=redraws)
-    return OutcomeResult(
-        confidence=found.confidence,
-        groups=found.groups(),
-        auc_gap=found.auc_gap(),
-        thresholds=tuple(found.at_threshold(float(threshold)) for threshold in thresholds),
-        edges=edges,
-        calibration=calibration(
-            positives,
-            negatives,
-            found.laws,
-            edges=edges,
-            score_range=found.bounds,
-            unseen=found.unseen,
-            confidence=found.confidence,
-        )
-        if edges
-        else (),
-        given=given,
-        separation=Bracket(
-            value=sum(each.share * each.disparity for each in given),
-            lower=sum(each.share * each.certificate.lower for each in given),
-            upper=sum(each.share * each.certificate.upper for each in given),
-        ),
-        not_given=SUMMED if summed else "",
-    )
+    return found.result(thresholds, bins, given)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Outcomes:
-    """The cells of both outcomes, and what every number of them needs; options are checked."""
+class Outcomes(ABC):
+    """What was counted of both outcomes, and what every number of them needs; options are checked."""
 
-    both: tuple[Federation, Federation]
     unseen: tuple[_Unseen, _Unseen]
     bounds: tuple[float, float]
     confidence: float
-    silo_of: SiloOf | None
     summed: bool
 
     @property
     def tail(self) -> float:
         """How often one limit may miss."""
         return (1 - self.confidence) / 2
+
+    @property
+    @abstractmethod
+    def laws(self) -> dict[Group, Discrimination]:
+        """What is known of each group's positives and negatives."""
+
+    @property
+    @abstractmethod
+    def silos(self) -> list[Silo]:
+        """The silos that are looked at alone; none where they were not seen apart."""
+
+    @abstractmethod
+    def outer_laws(self) -> dict[Group, Discrimination]:
+        """Return what is known of all records, those that nobody described included."""
+
+    @abstractmethod
+    def everyone(self) -> list[tuple[Side, Side]]:
+        """Return the positives and the negatives of each group."""
+
+    @abstractmethod
+    def local_areas(self, silo: Silo) -> dict[Group, SiloShare]:
+        """Return the areas of the groups of which a silo has both outcomes; none if fewer than two."""
+
+    @abstractmethod
+    def flagged(self, threshold: float) -> list[Flagged]:
+        """Return the positives and the negatives at or above a threshold."""
+
+    @abstractmethod
+    def flagged_in(self, threshold: float) -> dict[Silo, list[Flagged]]:
+        """Return the same of each silo alone."""
+
+    @abstractmethod
+    def tests(self, threshold: float, whole: Sequence[Flagged]) -> list[RateTests]:
+        """Return the tests of equal rates among positives, and among negatives."""
+
+    @abstractmethod
+    def calibrations(self, edges: Sequence[float]) -> tuple[CalibrationResult, ...]:
+        """Return the outcomes of each group by bin."""
+
+    @property
+    def not_given(self) -> str:
+        """What the privacy mode does not let anybody compute."""
+        return SUMMED if self.summed else ""
+
+    def result(
+        self, thresholds: Sequence[float], bins: Sequence[float], given: Sequence[GivenOutcome]
+    ) -> OutcomeResult:
+        """Return all numbers."""
+        edges = edges_of(bins, self.bounds)
+        return OutcomeResult(
+            confidence=self.confidence,
+            groups=self.groups(),
+            auc_gap=self.auc_gap(),
+            thresholds=tuple(self.at_threshold(float(threshold)) for threshold in thresholds),
+            edges=edges,
+            calibration=self.calibrations(edges) if edges else (),
+            calibration_gaps=self.calibration_gaps(edges) if edges else (),
+            given=tuple(given),
+            separation=Bracket(
+                value=sum(each.share * each.disparity for each in given),
+                lower=sum(each.share * each.certificate.lower for each in given),
+                upper=sum(each.share * each.certificate.upper for each in given),
+            ),
+            not_given=self.not_given,
+        )
+
+    def groups(self) -> tuple[OutcomeGroup, ...]:
+        """Return the numbers of each group that need no threshold."""
+        areas = auc_results(self.laws, self.outer_laws(), self.confidence)
+        found = []
+        for group, sides in zip(self.laws, self.everyone(), strict=True):
+            records = sides[0].value, sides[1].value
+            found.append(
+                OutcomeGroup(
+                    group=group,
+                    positives=records[0],
+                    negatives=records[1],
+                    base_rate=limited(share_of(*sides), self.tail),
+                    auc=areas[group],
+                    roc=roc_curve(self.laws[group]),
+                    brier=brier_score(
+                        self.laws[group],
+                        records,
+                        (sides[0].unseen, sides[1].unseen),
+                        self.confidence,
+                    )
+                    if are_probabilities(self.bounds)
+                    else None,
+                )
+            )
+        return tuple(found)
+
+    def auc_gap(self) -> OutcomeGap:
+        """Return the largest difference of two groups' areas, next to that in each silo."""
+        gap = compare_areas(self.laws, self.confidence).widest_gap
+        values = {group: each.bracket.value for group, each in self.laws.items()}
+        silos = {silo: self.local_areas(silo) for silo in self.silos}
+        return gap_of(gap, values, None if self.summed else silos)
+
+    def at_threshold(self, threshold: float) -> OutcomeThreshold:
+        """Return the errors at one threshold."""
+        whole, local = self.flagged(threshold), self.flagged_in(threshold)
+        among_positives, among_negatives = self.tests(threshold, whole)
+        return OutcomeThreshold(
+            score=threshold,
+            rates=tuple(self._rates(measure, whole, local) for measure in MEASURES),
+            equalized_odds=self._equalized_odds(whole),
+            among_positives=among_positives,
+            among_negatives=among_negatives,
+        )
+
+    def _rates(
+        self,
+        measure: OutcomeMeasure,
+        whole: Sequence[Flagged],
+        local: Mapping[Silo, Sequence[Flagged]],
+    ) -> OutcomeRates:
+        table = rate_table(measure, *whole)
+        gap = self._gap(table, {silo: rate_table(measure, *own) for silo, own in local.items()})
+        return OutcomeRates(
+            measure=measure, groups=table.rows(self.confidence), gap=gap.gap, local=gap.local
+        )
+
+    def _gap(self, table: RateTable, local: Mapping[Silo, RateTable]) -> OutcomeGap:
+        """The largest difference of a rate between two groups, next to that in each silo."""
+        found = table.compared(self.confidence)
+        if found is None:
+            return OutcomeGap(gap=None, local=None)
+        silos = {
+            silo: {
+                group: SiloShare(share.bracket, share.limits(self.tail), share.n)
+                for group, share in own.shares.items()
+                if share is not None
+            }
+            for silo, own in local.items()
+        }
+        values = {row.group: row.rate.value for row in found.groups}
+        return gap_of(found.widest_gap, values, None if self.summed else silos)
+
+    def calibration_gaps(self, edges: Sequence[float]) -> tuple[OutcomeGap, ...]:
+        """Return the largest difference of observed rates in each bin, next to that in each silo."""
+        whole = [self.flagged(edge) for edge in edges[1:-1]]
+        local = [self.flagged_in(edge) for edge in edges[1:-1]]
+
+        def rates(flagged: Iterable[Sequence[Flagged]], number: int) -> RateTable:
+            positives, negatives = zip(*flagged, strict=True)
+            return bin_rates(InBins(positives), InBins(negatives), number)
+
+        return tuple(
+            self._gap(
+                rates(whole, number),
+                {silo: rates((each[silo] for each in local), number) for silo in self.silos},
+            )
+            for number in range(len(edges) - 1)
+        )
+
+    def _equalized_odds(self, whole: Sequence[Flagged]) -> Sampled | None:
+        """The larger of two gaps: lower limits must hold for both, so each gets half of the error."""
+        measures: tuple[OutcomeMeasure, ...] = ("tpr", "fpr")
+
+        def gaps(confidence: float) -> list[Sampled]:
+            found = [rate_table(each, *whole).compared(confidence) for each in measures]
+            return [each.widest_gap for each in found if each is not None]
+
+        alone, together = gaps(self.confidence), gaps((1 + self.confidence) / 2)
+        if len(alone) < len(measures):
+            return None
+        lower, value, upper = (
+            max(getattr(each, name) for each in alone) for name in ("lower", "value", "upper")
+        )
+        return Sampled(
+            value=value,
+            lower=lower,
+            upper=upper,
+            interval=Bounds(
+                min(lower, max(each.interval.lower for each in together)),
+                max(each.interval.upper for each in alone),
+            ),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _CellOutcomes(Outcomes):
+    """The cells of both outcomes."""
+
+    both: tuple[Federation, Federation]
+    silo_of: SiloOf | None
 
     @cached_property
     def laws(self) -> dict[Group, Discrimination]:
@@ -217,47 +387,28 @@ class _Outcomes:
             )
         )
 
-    def groups(self) -> tuple[OutcomeGroup, ...]:
-        """Return the numbers of each group that need no threshold."""
+    def outer_laws(self) -> dict[Group, Discrimination]:
+        """Return what is known of all records, those that nobody described included."""
         missing = any(value for each in self.unseen for value in (each or {}).values())
-        outer = discriminations(*self.both, self.bounds, self.unseen) if missing else self.laws
-        areas = auc_results(self.laws, outer, self.confidence)
-        totals = [each.count_table.sum(axis=0).tolist() for each in self.both]
-        sizes = [effective_sizes(each).tolist() for each in self.both]
-        found = []
-        for position, group in enumerate(self.both[0].groups):
-            records = totals[0][position], totals[1][position]
-            more = [float((each or {}).get(group, 0.0)) for each in self.unseen]
-            sides = [
-                Side(n, n, n, size[position] / n, extra)
-                for n, size, extra in zip(records, sizes, more, strict=True)
-            ]
-            found.append(
-                OutcomeGroup(
-                    group=group,
-                    positives=records[0],
-                    negatives=records[1],
-                    base_rate=limited(share_of(*sides), self.tail),
-                    auc=areas[group],
-                    roc=roc_curve(self.laws[group]),
-                    brier=brier_score(
-                        self.laws[group], records, (more[0], more[1]), self.confidence
-                    )
-                    if are_probabilities(self.bounds)
-                    else None,
-                )
+        return discriminations(*self.both, self.bounds, self.unseen) if missing else self.laws
+
+    def everyone(self) -> list[tuple[Side, Side]]:
+        """Return the positives and the negatives of each group."""
+        sides = []
+        for federation, unseen in zip(self.both, self.unseen, strict=True):
+            totals = federation.count_table.sum(axis=0).tolist()
+            sizes = effective_sizes(federation).tolist()
+            more = [float((unseen or {}).get(group, 0.0)) for group in federation.groups]
+            sides.append(
+                [
+                    Side(n, n, n, size / n, extra)
+                    for n, size, extra in zip(totals, sizes, more, strict=True)
+                ]
             )
-        return tuple(found)
+        return list(zip(*sides, strict=True))
 
-    def auc_gap(self) -> OutcomeGap:
-        """Return the largest difference of two groups' areas, next to that in each silo."""
-        gap = compare_areas(self.laws, self.confidence).widest_gap
-        values = {group: each.bracket.value for group, each in self.laws.items()}
-        silos = {silo: self._local_areas(silo) for silo in self.silos}
-        return gap_of(gap, values, None if self.summed else silos)
-
-    def _local_areas(self, silo: Silo) -> dict[Group, SiloShare]:
-        """The areas of the groups of which a silo has both outcomes; none if fewer than two."""
+    def local_areas(self, silo: Silo) -> dict[Group, SiloShare]:
+        """Return the areas of the groups of which a silo has both outcomes."""
         own = []
         for federation, places in zip(self.both, self.places, strict=True):
             labels = {federation.silos[position] for position in places.get(silo, ())}
@@ -281,21 +432,32 @@ class _Outcomes:
             found[group] = SiloShare(point, each.limits(point, self.tail), sum(each.sizes))
         return found
 
-    def at_threshold(self, threshold: float) -> OutcomeThreshold:
-        """Return the errors at one threshold."""
-        above = [records_above(each, threshold, self.bounds) for each in self.both]
-        whole = [
+    def _above(self, threshold: float) -> list[Records]:
+        return [records_above(each, threshold, self.bounds) for each in self.both]
+
+    def flagged(self, threshold: float) -> list[Flagged]:
+        """Return the positives and the negatives at or above a threshold."""
+        return [
             Flagged.from_cells(each, records, more)
-            for each, records, more in zip(self.both, above, self.unseen, strict=True)
+            for each, records, more in zip(
+                self.both, self._above(threshold), self.unseen, strict=True
+            )
         ]
-        local = {
+
+    def flagged_in(self, threshold: float) -> dict[Silo, list[Flagged]]:
+        """Return the same of each silo alone."""
+        above = self._above(threshold)
+        return {
             silo: [
                 Flagged.from_cells(each, records, chosen=np.isin(each.silo_of, own.get(silo, ())))
                 for each, records, own in zip(self.both, above, self.places, strict=True)
             ]
             for silo in self.silos
         }
-        tests = [
+
+    def tests(self, threshold: float, whole: Sequence[Flagged]) -> list[RateTests]:  # noqa: ARG002
+        """Return the tests of equal rates among positives, and among negatives."""
+        return [
             rate_tests(
                 each,
                 threshold,
@@ -308,58 +470,14 @@ class _Outcomes:
             )
             for each in self.both
         ]
-        return OutcomeThreshold(
-            score=threshold,
-            rates=tuple(self._rates(measure, whole, local) for measure in MEASURES),
-            equalized_odds=self._equalized_odds(whole),
-            among_positives=tests[0],
-            among_negatives=tests[1],
-        )
 
-    def _rates(
-        self,
-        measure: OutcomeMeasure,
-        whole: Sequence[Flagged],
-        local: Mapping[Silo, Sequence[Flagged]],
-    ) -> OutcomeRates:
-        table = rate_table(measure, *whole)
-        found = table.compared(self.confidence)
-        gap = OutcomeGap(gap=None, local=None)
-        if found is not None:
-            silos = {
-                silo: {
-                    group: limited_share(share.bracket, share.n, share.size, self.tail)
-                    for group, share in rate_table(measure, *own).shares.items()
-                    if share is not None
-                }
-                for silo, own in local.items()
-            }
-            values = {row.group: row.rate.value for row in found.groups}
-            gap = gap_of(found.widest_gap, values, None if self.summed else silos)
-        return OutcomeRates(
-            measure=measure, groups=table.rows(self.confidence), gap=gap.gap, local=gap.local
-        )
-
-    def _equalized_odds(self, whole: Sequence[Flagged]) -> Sampled | None:
-        """The larger of two gaps: lower limits must hold for both, so each gets half of the error."""
-        measures: tuple[OutcomeMeasure, ...] = ("tpr", "fpr")
-
-        def gaps(confidence: float) -> list[Sampled]:
-            found = [rate_table(each, *whole).compared(confidence) for each in measures]
-            return [each.widest_gap for each in found if each is not None]
-
-        alone, together = gaps(self.confidence), gaps((1 + self.confidence) / 2)
-        if len(alone) < len(measures):
-            return None
-        lower, value, upper = (
-            max(getattr(each, name) for each in alone) for name in ("lower", "value", "upper")
-        )
-        return Sampled(
-            value=value,
-            lower=lower,
-            upper=upper,
-            interval=Bounds(
-                min(lower, max(each.interval.lower for each in together)),
-                max(each.interval.upper for each in alone),
-            ),
+    def calibrations(self, edges: Sequence[float]) -> tuple[CalibrationResult, ...]:
+        """Return the outcomes of each group by bin."""
+        return calibration(
+            *self.both,
+            self.laws,
+            edges=edges,
+            score_range=self.bounds,
+            unseen=self.unseen,
+            confidence=self.confidence,
         )

@@ -12,8 +12,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.outcomes.discrimination import Discrimination, area
-from fedparity.thresholds.at_threshold import records_above
-from fedparity.thresholds.rates import effective_sizes
+from fedparity.thresholds.rates import effective_sizes, records_above
 from fedparity.uncertainty.brackets import Known, known_laws
 from fedparity.uncertainty.envelopes import Envelope
 

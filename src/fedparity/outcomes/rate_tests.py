@@ -17,10 +17,11 @@ from fedparity.documents.plan_fields import Favorable
 from fedparity.federated.federation import Federation, takes_federation
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
+from fedparity.outcomes.error_rates import Flagged
 from fedparity.outcomes.local_gaps import SiloOf, own_silos
 from fedparity.outcomes.stratified_tables import breslow_day, mantel_haenszel, z_test
 from fedparity.outcomes.tail_probabilities import fisher_exact, holm
-from fedparity.thresholds.at_threshold import records_above
+from fedparity.thresholds.rates import records_above
 from fedparity.uncertainty.checks import check_confidence, checked_range
 from fedparity.uncertainty.magnitudes import magnitudes
 
@@ -39,6 +40,10 @@ ESTIMATED = (
 )
 SUMMED = "Mantel-Haenszel and Breslow-Day compare groups inside silos, and only sums over silos were seen."
 WEIGHTED = "Counts are weights, so Fisher's exact test is not given, and the others take them for records."
+NOISY = (
+    "Noise was added to the counts. Fisher's exact test, Mantel-Haenszel and Breslow-Day take counts for "
+    "exact, so they are not given; the z test counts the noise."
+)
 _MOST = 5_000_000
 """Records of a table beyond which Fisher's exact test is left to the z test, which then agrees."""
 
@@ -49,6 +54,26 @@ class _Counts(NamedTuple):
     selected: FloatArray
     totals: FloatArray
     whole: bool
+    noise: tuple[float, float] = (0.0, 0.0)
+    """The variances of the noise of those selected of a group, and of the others."""
+
+    @classmethod
+    def noisy(cls, found: Flagged, favorable: Favorable) -> _Counts:
+        """Return noisy counts over all silos together; noise below 0 is taken for no record."""
+        above = np.clip(found.above.value, 0.0, found.totals)
+        over, under = found.noise
+        if favorable == "below":
+            above, over, under = found.totals - above, under, over
+        return cls(
+            np.rint(above)[None], np.rint(found.totals)[None], whole=True, noise=(over, under)
+        )
+
+    def noise_of(self, one: int, other: int) -> float:
+        """Return the variance that noise adds to the difference of two rates."""
+        selected, totals = self.selected.sum(axis=0), self.totals.sum(axis=0)
+        rate = (selected[one] + selected[other]) / (totals[one] + totals[other])
+        each = (1 - rate) ** 2 * self.noise[0] + rate**2 * self.noise[1]
+        return float(sum(each / totals[place] ** 2 for place in (one, other)))
 
     def pair(self, one: int, other: int) -> FloatArray:
         """Return a two by two table per silo: selected or not, of one group and of the other."""
@@ -74,6 +99,7 @@ def rate_tests(
     silo_of: SiloOf | None = None,
     summed: bool = False,
     standardized: bool = True,
+    noisy: Flagged | None = None,
 ) -> RateTests:
     """Return the tests of all groups against the one with the highest selection rate.
 
@@ -93,6 +119,9 @@ def rate_tests(
         Whether silos were not seen apart.
     standardized : bool, default True
         Whether to give the standardized mean difference of scores.
+    noisy : Flagged, optional
+        The records at or above the threshold where noise was added to them. Tests that take counts for
+        exact are not given then.
 
     Examples
     --------
@@ -105,13 +134,17 @@ def rate_tests(
     ('a', 0.035, 2.375)
     """
     bounds, confidence = checked_range(federation, score_range), check_confidence(confidence)
-    counts, exact = _counts(federation, float(threshold), favorable, bounds, silo_of)
+    if noisy is None:
+        counts, exact = _counts(federation, float(threshold), favorable, bounds, silo_of)
+    else:
+        counts, exact, summed = _Counts.noisy(noisy, favorable), False, True
     selected, totals = counts.selected.sum(axis=0), counts.totals.sum(axis=0)
     rates = selected / totals
     reference = int(np.argmax(rates))
     others = [i for i in range(rates.size) if i != reference]
     corrected = _corrected(counts)
     notes = [ESTIMATED] * (not exact) + [SUMMED] * summed + [WEIGHTED] * (not counts.whole)
+    notes = notes if noisy is None else [NOISY]
     return RateTests(
         score=float(threshold),
         favorable=favorable,
@@ -169,7 +202,7 @@ def _corrected(counts: _Counts) -> dict[tuple[int, int], float]:
     found = {}
     for i, j in combinations(range(totals.size), 2):
         exact = _fisher(counts, i, j)
-        z = z_test(selected[i], totals[i], selected[j], totals[j])
+        z = z_test(selected[i], totals[i], selected[j], totals[j], noise=counts.noise_of(i, j))
         p = exact if exact is not None else None if z is None else z.p_value
         if p is not None:
             found[i, j] = p
@@ -182,7 +215,7 @@ def _fisher(counts: _Counts, one: int, other: int) -> float | None:
         for i in (one, other)
         for each in (counts.selected, counts.totals)
     ]
-    if not counts.whole or sum(numbers[1::2]) > _MOST:
+    if not counts.whole or any(counts.noise) or sum(numbers[1::2]) > _MOST:
         return None
     return fisher_exact(*numbers)
 
@@ -206,7 +239,7 @@ def _pair_test(
         selected=_amount(a, counts),
         n=_amount(a + b, counts),
         fisher=_fisher(counts, one, reference),
-        z=z_test(a, a + b, c, c + d),
+        z=z_test(a, a + b, c, c + d, noise=counts.noise_of(one, reference)),
         holm=holm_p,
         odds_ratio=a * d / (b * c) if b * c > 0 else None,
         mantel_haenszel=None if summed else mantel_haenszel(tables, confidence),

@@ -30,11 +30,16 @@ __all__ = ["breslow_day", "informative", "mantel_haenszel", "z_test"]
 
 
 def z_test(
-    selected: float, total: float, other_selected: float, other_total: float
+    selected: float,
+    total: float,
+    other_selected: float,
+    other_total: float,
+    *,
+    noise: float = 0.0,
 ) -> ZTest | None:
     """Return the two-sample z test of equal proportions with the pooled variance.
 
-    ``None`` where everybody or nobody is selected: there is nothing to tell apart.
+    ``noise`` is the variance that noise adds to the difference of the proportions. ``None`` where everybody or nobody is selected: there is nothing to tell apart.
 
     Examples
     --------
@@ -43,7 +48,7 @@ def z_test(
     (3.0984, 0.00195)
     """
     pooled = (selected + other_selected) / (total + other_total)
-    variance = pooled * (1 - pooled) * (1 / total + 1 / other_total)
+    variance = pooled * (1 - pooled) * (1 / total + 1 / other_total) + noise
     if variance <= 0:
         return None
     statistic = (selected / total - other_selected / other_total) / math.sqrt(variance)

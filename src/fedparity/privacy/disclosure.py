@@ -259,7 +259,7 @@ def decide(
     records : mapping of group to int
         Number of records of each group of the plan (of positive weight); 0 where there is none.
     levels : int
-        The k that the plan asks for.
+        The k that the plan requests.
     public_total : int, optional
         The silo's number of records if it is public; a single withheld cell could then be
         recovered, see :mod:`fedparity.privacy.disclosure`.

@@ -18,9 +18,16 @@ import numpy.typing as npt
 from fedparity.errors import InputError, ScoreError, TableError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.grids import ScoreGrid
-from fedparity.sketches.records import Batch, Faults, Records, RowCounts
-from fedparity.sketches.selection.passes import Progress, available_threads, map_batches
+from fedparity.laws.progress import RowProgress
+from fedparity.sketches.kinds import ScoreGrid
+from fedparity.sketches.records import (
+    Batch,
+    Faults,
+    Records,
+    RowCounts,
+    available_threads,
+    map_batches,
+)
 
 __all__ = [
     "CDFPieces",
@@ -334,7 +341,7 @@ def grid_counts(
     groups: Sequence[Group],
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: RowProgress | None = None,
 ) -> Counts:
     """Return how many records of each group lie in each bin, exactly, in one pass.
 
@@ -355,7 +362,7 @@ def grid_counts(
         if progress is not None:
             progress(done, records.rows, "counting")
 
-    # Whoever hands out batches once may use their memory again: one thread then.
+    # A source that is read once may reuse the memory of its batches: then use one thread.
     several = available_threads() if threads is None else threads
     tallies = map_batches(
         records,
@@ -406,7 +413,7 @@ _WORDS = {
     "missing_scores": "rows without a score",
     "infinite_scores": "infinite scores",
     "missing_labels": "rows without a group",
-    "unlisted": "labels that no group of the plan has",
+    "unlisted": "labels that are not groups of the plan",
 }
 
 

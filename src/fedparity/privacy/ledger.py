@@ -1,8 +1,8 @@
 """The ledger: a local record of what left the building, against differencing.
 
 A file of JSON lines that never leaves the building; each line holds the digest of the one before it, so
-that a line that was changed or taken out is noticed. What is refused stands in
-:mod:`fedparity.privacy.ledger_rules`. It guards against mistakes and against plans that ask for too much,
+that a line that was changed or removed is noticed. What is refused is in
+:mod:`fedparity.privacy.ledger_rules`. It guards against mistakes and against plans that request too much,
 not against an operator who deletes the whole file.
 """
 
@@ -40,8 +40,8 @@ _PAUSE = 0.02
 def locked(descriptor: int, path: Path, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of an open file: alone, or ``shared`` with others that only read.
 
-    The kernel's own lock ends with its process, whatever happens to it. Where there is none, a
-    lock file beside the file does: it may outlive a crash, and then has to be deleted by hand.
+    The kernel's own lock ends with its process, even after a crash. Where there is none, a
+    lock file next to the file is used: it may outlive a crash, and then has to be deleted by hand.
 
     Raises
     ------
@@ -126,9 +126,9 @@ class Ledger:
         object.__setattr__(self, "path", Path(self.path))
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return all entries, the oldest first; none if there is no file.
+        """Return all entries, the oldest first; empty without a file.
 
-        A last line that was not written to its end is left out: what it speaks of did not leave.
+        A last line that was not written to its end is left out: its message did not leave.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Ledger:
 
     @property
     def head(self) -> str | None:
-        """The digest of the last line, which stands for the whole file; None if there is none."""
+        """The digest of the last line, which identifies the whole file; None for an empty file."""
         lines = self._content().split(b"\n")[:-1]
         return line_digest(lines[-1]) if lines else None
 
@@ -270,12 +270,13 @@ class Ledger:
         )
 
     def _mended(self, descriptor: int) -> bytes:
-        """All complete lines; a last one that is torn becomes an entry that says so.
+        """All complete lines; a last one that is torn becomes an entry that records it.
 
         A line is complete on disk before its message gets a name, so nothing left under a torn one.
         """
-        lines, end, torn = _everything(descriptor).rpartition(b"\n")
-        lines += end
+        content = _everything(descriptor)
+        end = content.rfind(b"\n") + 1
+        lines, torn = content[:end], content[end:]
         parsed_entries(lines, self.path)  # a file that is damaged elsewhere is not touched
         if torn:
             os.ftruncate(descriptor, len(lines))
@@ -320,7 +321,7 @@ def default_ledger_path() -> Path:
 
 def _append(descriptor: int, lines: bytes, entry: Entry) -> bytes:
     """Add the entry to complete lines, wait until it is on disk, and return all lines."""
-    last = lines.rstrip(b"\n").rpartition(b"\n")[2]
+    last = lines[lines.rfind(b"\n", 0, -1) + 1 : -1]  # not a copy of all lines
     chained = replace(entry, previous=line_digest(last) if lines else None)
     line = f"{chained.to_json()}\n".encode("ascii")
     _add_to_disk(descriptor, line)

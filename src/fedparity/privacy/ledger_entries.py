@@ -17,7 +17,7 @@ __all__ = ["Entry", "EntryKind", "View", "line_digest", "parsed_entries"]
 
 EntryKind: TypeAlias = Literal["begin", "release", "void", "approval", "torn"]
 View: TypeAlias = Mapping[str, Any]
-"""What a plan asks of the records, as far as two releases are compared by it; all of it is public."""
+"""What a plan requests of the records, as far as two releases are compared by it; all of it is public."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Entry:
     plan: str | None = None
     silo: str | None = None
     dataset: str | None = None
-    """As the silo's policy names it; None if all tables of the silo are one."""
+    """Its name in the silo's policy; None if all tables of the silo form one data set."""
     table: str | None = None
     """The path or address that was read, without a password; None for records in memory."""
     release: str | None = None
@@ -45,7 +45,7 @@ class Entry:
     message: str | None = None
     """The digest that the auditor sees."""
     replaces: str | None = None
-    """The message, since voided, that this one stands for."""
+    """The voided message that this one replaces."""
     view: View | None = None
     in_period: bool | None = None
     """Whether the operator said that the rows are those of the plan's period."""
@@ -62,7 +62,7 @@ class Entry:
     reading: Mapping[str, Any] | None = None
     """How the table was read: its columns, filter, map and group for other labels, where they were given."""
     rows: Mapping[str, Any] | None = None
-    """What became of the rows of the table; None in a privacy mode, whose exact numbers are nowhere kept."""
+    """The numbers of rows read, filtered and relabeled; None in a privacy mode, whose exact numbers are not recorded."""
     by: str | None = None
     text: str | None = None
 
@@ -78,7 +78,7 @@ class Entry:
         return self.epsilon is not None
 
     def within_days(self, now: str, days: int) -> bool:
-        """Whether it is at most so many days old."""
+        """Whether it is at most this many days old."""
         return (datetime.fromisoformat(now) - datetime.fromisoformat(self.time)).days < days
 
 

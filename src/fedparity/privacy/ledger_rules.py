@@ -2,7 +2,7 @@
 
 Two releases of the same records reveal by their difference what neither shows. So the first release of
 a data set is the only one, unless the operator gives a reason; and the losses of releases with noise add
-up, whatever the plans that ask for them are called (sequential composition).
+up, whatever the titles of their plans (sequential composition).
 """
 
 from __future__ import annotations
@@ -64,13 +64,15 @@ def spent(entries: Iterable[Entry], new: Entry) -> float:
 
 
 def check_approvals(entries: Iterable[Entry], plan: str, policy: Policy) -> None:
-    """Raise unless as many people have approved a plan as the policy asks for.
+    """Raise unless the number of people that the policy requires have approved a plan.
 
     Raises
     ------
     RuleError
         Then.
     """
+    if not policy.needed:
+        return
     found = {
         entry.by
         for entry in entries
@@ -86,7 +88,7 @@ def check_approvals(entries: Iterable[Entry], plan: str, policy: Policy) -> None
 
 
 def revealed_together(old: View, new: View) -> list[str]:
-    """Return what two releases of the same records tell that neither tells alone, one clause each.
+    """Return what two releases of the same records disclose that neither discloses alone, one clause each.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def revealed_together(old: View, new: View) -> list[str]:
 
 
 def replaced(entries: Sequence[Entry], new: Entry) -> str | None:
-    """Return the message that a new one of the same plan and silo stands for, if it was voided."""
+    """Return the voided message that a new one of the same plan and silo replaces, or None."""
     made, standing = _under_plan(entries, new)
     return made[-1].message if made and not standing else None
 
@@ -141,7 +143,7 @@ def _under_plan(entries: Sequence[Entry], new: Entry) -> tuple[list[Entry], list
         for entry in entries
         if entry.silo == new.silo and entry.plan == new.plan and entry.entry == "release"
     ]
-    if new.view is not None and new.view["mode"].startswith("secure"):
+    if not made or (new.view is not None and new.view["mode"].startswith("secure")):
         return made, made
     voided = {entry.release for entry in entries if entry.entry == "void"}
     return made, [entry for entry in made if entry.release not in voided]

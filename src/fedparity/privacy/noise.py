@@ -77,7 +77,7 @@ def planned_bins(records: int, epsilon: float, doses: float) -> int:
 
 
 def bins_of_points(points: int, bins: int) -> int:
-    """Return how many bins scores that can only be so many ``points`` should have.
+    """Return how many bins there should be for scores that can take this number of ``points``.
 
     One for each point, as long as these are at most twice the ``bins`` of a continuous score: a point
     more costs little noise, and a bin that is a point hides nothing. Runs of two or three points
@@ -232,7 +232,7 @@ class NoiseLaw:
 # than :math:`2^{-200}` in total variation, which is the whole of delta.
 
 RandomBytes = Callable[[int], bytes]
-"""Gives so many random bytes."""
+"""Return this many random bytes."""
 
 SMALLEST_SPLIT_EPSILON = 1e-3
 """The table of the distribution function has about 150 / epsilon entries."""

@@ -1,8 +1,8 @@
-"""The silo's own law: what may leave, whatever a plan asks for.
+"""The silo's own policy: what may leave, whatever a plan requests.
 
 A plan is written by the auditor, so a plan that could switch a rule off would protect nobody from the
 auditor. The policy belongs to the silo. Without a file of its own a silo has the default one: the default
-rules of a plan are the floors, and what is weaker needs an override by name that the ledger keeps.
+rules of a plan are the floors, and what is weaker needs an override by name, which the ledger records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from fedparity.errors import OptionError, RuleError
 from fedparity.errors.base import listed
 from fedparity.privacy.disclosure import Disclosure, default_rounding
 
-__all__ = ["MODES", "RULES", "Mode", "Policy", "Refusal"]
+__all__ = [
+    "MODES",
+    "RULES",
+    "Mode",
+    "Policy",
+    "Refusal",
+    "effective_rounding",
+    "threshold_count",
+]
 
 Mode: TypeAlias = Literal["none", "dp", "secure", "secure+dp"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -39,7 +47,7 @@ _SECURE = "secure", "secure+dp"
 
 
 class Refusal(NamedTuple):
-    """Why a plan is not obeyed: the rule, what the plan says and what the rule asks."""
+    """Why a plan is refused: the rule, what the plan says and what the rule requires."""
 
     rule: str
     text: str
@@ -65,7 +73,7 @@ class Policy:
         the usual meaning of a strong guarantee; four of them in a year stay below 5, from where on
         a guarantee is called weak.
     datasets : mapping of name to patterns
-        Which tables are which data set; if there are none, all tables of a silo are one.
+        Which tables belong to which data set; if empty, all tables of a silo form one data set.
     auditors, silos : mapping of name to str
         Public keys: plans must be signed by one of these auditors, if there is any; secure sums are
         made with these silos.
@@ -139,7 +147,7 @@ class Policy:
     def refusals(self, plan: Mapping[str, Any]) -> tuple[Refusal, ...]:
         """Return every rule that a plan is weaker than; ``plan`` is what ``Plan.to_dict`` returns.
 
-        Noise protects each record by itself, so in the modes with noise epsilon stands in for the rules
+        Noise protects each record by itself, so in the modes with noise epsilon replaces the rules
         on cells, levels and digits.
         """
         privacy = plan["privacy"] or {"mode": "none"}
@@ -163,7 +171,7 @@ class Policy:
         RuleError
             If a rule refuses the plan, or may not be overridden.
         OptionError
-            If there is no rule of a name.
+            If a name is not that of a rule.
         """
         named = tuple(dict.fromkeys(allow_weaker))
         for rule in named:
@@ -177,7 +185,7 @@ class Policy:
         return tuple(rule for rule in named if any(rule == each.rule for each in refused))
 
     def dataset_of(self, tables: Sequence[str], named: str | None) -> str | None:
-        """Return the data set of a silo's tables; None where all tables are one.
+        """Return the data set of a silo's tables; None if all tables form one data set.
 
         Parameters
         ----------
@@ -220,7 +228,7 @@ class Policy:
         return None
 
     def _mode_refusal(self, mode: str) -> Refusal:
-        words = "it asks for no [privacy]" if mode == "none" else f"its mode is {mode!r}"
+        words = "it requests no [privacy]" if mode == "none" else f"its mode is {mode!r}"
         return Refusal("mode", f"{words}, allowed is {' or '.join(self.modes)} (rule mode)")
 
     def _noise_refusals(self, privacy: Mapping[str, Any]) -> list[Refusal]:
@@ -233,27 +241,22 @@ class Policy:
             found += _below(
                 "records_per_level", rules["records_per_level"], self.records_per_level
             )
-        bins = (plan.get("outcome") or {}).get("bins", ())  # counted like thresholds, by outcome
-        thresholds = len({*plan["thresholds"], *bins})
-        return [*found, *_above("thresholds", thresholds, self.thresholds)]
+        return [*found, *_above("thresholds", threshold_count(plan), self.thresholds)]
 
     def _sketch_refusals(self, plan: Mapping[str, Any]) -> list[Refusal]:
         kind = plan["sketch"]
         if kind == "counts":  # at public points; small ones are merged
             return []
-        rounding = plan["disclosure"]["rounding"] or 0.0
-        if kind == "quantile" and plan["score_step"] is not None:
-            lowest, highest = plan["score_range"]  # scores on a coarse grid are rounded already
-            share = plan["score_step"] / (highest - lowest)
-            rounding = max(rounding, share * (1 + 1e-9))
-        found = _below("rounding", rounding, self.rounding[kind])
+        found = _below("rounding", effective_rounding(plan), self.rounding[kind])
         return [*found, *_above("levels", plan["levels"], self.levels)]
 
     def _roster_refusals(self, plan: Mapping[str, Any]) -> list[Refusal]:
         keys, silos = plan["keys"], plan["silos"] or ()
         found = []
         if not keys and not self.without_keys:
-            text = "it has no [keys], so whoever passes the messages on could be every other silo"
+            text = (
+                "it has no [keys], so the carrier of the messages could pose as every other silo"
+            )
             found.append(Refusal("keys", f"{text} (rule keys)"))
         unknown = [
             silo for silo in silos if silo not in keys or keys[silo] != self.silos.get(silo)
@@ -268,7 +271,23 @@ class Policy:
         if not self.overrides:
             return f"{ask}; {self.name} allows no override."
         options = " ".join(f"--allow-weaker {refusal.rule}" for refusal in left)
-        return f"{ask}, or pass {options}, which the ledger keeps."
+        return f"{ask}, or pass {options}, which the ledger records."
+
+
+def threshold_count(plan: Mapping[str, Any]) -> int:
+    """Return at how many scores a plan counts; the bins of an outcome are counted like thresholds."""
+    bins = (plan.get("outcome") or {}).get("bins", ())
+    return len({*plan["thresholds"], *bins})
+
+
+def effective_rounding(plan: Mapping[str, Any]) -> float:
+    """Return the rounding of a plan as a share of the range; scores on a coarse grid are rounded already."""
+    rounding: float = plan["disclosure"]["rounding"] or 0.0
+    if plan["sketch"] != "quantile" or plan["score_step"] is None:
+        return rounding
+    lowest, highest = plan["score_range"]
+    share: float = plan["score_step"] / (highest - lowest)
+    return max(rounding, share * (1 + 1e-9))
 
 
 def _below(rule: str, value: float, floor: float) -> list[Refusal]:

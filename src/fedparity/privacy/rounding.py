@@ -6,15 +6,19 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.arrays import BoolArray, FloatArray
 
 __all__ = [
     "SHARED",
+    "Grid",
     "decimal",
+    "grid_of_shares",
+    "grid_of_steps",
     "largest_mean_square",
     "mean_square_error",
     "mean_square_step",
@@ -30,8 +34,10 @@ _EXACT = 2**53
 """Whole numbers up to here are floats, and the quotient of two is rounded once."""
 _NEAR_TIE = 1e-4
 """Nearer to a tie than this, a float's position between two points of the grid is not trusted."""
+Number = TypeVar("Number", float, FloatArray)
+
 SHARED = 10
-"""The mean square is rounded so that it tells no more of a record than a mean of so many does."""
+"""The mean square is rounded so that it discloses no more of a record than a mean of this many records does."""
 
 
 def round_values(
@@ -59,7 +65,7 @@ def round_values(
     """
     if not rounding:
         return values
-    return _grid_of_shares(score_range, rounding).nearest(values, score_range)
+    return grid_of_shares(score_range, rounding).nearest(values, score_range)
 
 
 def rounding_error(score_range: tuple[float, float], rounding: float) -> float:
@@ -99,7 +105,7 @@ def score_points(score_range: tuple[float, float], step: float) -> FloatArray:
     >>> score_points((0.0, 0.5), 0.1)
     array([0. , 0.1, 0.2, 0.3, 0.4, 0.5])
     """
-    grid = _Grid.of(score_range, decimal(step))
+    grid = grid_of_steps(score_range, step)
     return grid.points(np.arange((grid.high - grid.low) // grid.step + 1))
 
 
@@ -113,22 +119,22 @@ def round_to_points(
     >>> round_to_points(np.array([0.1 + 0.2, 0.44]), (0.0, 1.0), 0.1).tolist()
     [0.3, 0.4]
     """
-    return _Grid.of(score_range, decimal(step)).nearest(values, score_range)
+    return grid_of_steps(score_range, step).nearest(values, score_range)
 
 
 def round_mean_square(
-    value: float,
+    value: Number,
     *,
     values: FloatArray,
-    count: float,
+    count: float | FloatArray,
     score_range: tuple[float, float],
     rounding: float,
-) -> float:
+) -> Number:
     r"""Return the mean square of a cell moved to a multiple of its step.
 
     The step is :math:`20 \, \rho (b - a) w / n`, where w is the farthest that a record can be from
     the value of its bin: bins follow each other, so no record lies beyond the values of the bins
-    beside its own, or beyond the ends of the range. Whoever knows all records but one, and all
+    beside its own, or beyond the ends of the range. Somebody who knows all records but one, and all
     bins, finds from the sum of the squares that :math:`(x - v)^2` lies in an interval of length
     :math:`20 \rho (b - a) w`; with :math:`|x - v| \le w` that is :math:`10 \rho (b - a)` of x at least, as
     from the rounded mean of ten records. The step depends only on what the message says anyway.
@@ -138,7 +144,7 @@ def round_mean_square(
     value : float
         The mean squared distance of the records from the values of their bins.
     values : array of k numbers
-        The bin means as they are sent.
+        The bin means as they are sent; those of several cells lie along the last axis.
     count : float
         The n: the cell's number of records, or what its weights amount to.
     score_range : pair of numbers
@@ -150,30 +156,38 @@ def round_mean_square(
     --------
     >>> values = np.array([0.25, 0.5, 0.75])
     >>> step = dict(values=values, count=30, score_range=(0.0, 1.0), rounding=0.005)
-    >>> round(round_mean_square(0.0123, **step), 9)
+    >>> round(float(round_mean_square(0.0123, **step)), 9)
     0.012625
     """
-    step = float(mean_square_step(values, count, score_range, rounding))
-    return round(value / step) * step if step else value
+    step = mean_square_step(values, count, score_range, rounding)
+    steps = np.rint(np.divide(value, step, out=np.zeros(step.shape), where=step > 0))
+    return np.where(step > 0, steps * step, value)[()]  # type: ignore[return-value]  # as many as given
 
 
 def mean_square_error(
-    *, values: FloatArray, count: float, score_range: tuple[float, float], rounding: float
-) -> float:
-    """Return how far from the true one a rounded mean square may be: half a step, rounded upwards."""
-    step = float(mean_square_step(values, count, score_range, rounding))
+    *,
+    values: FloatArray,
+    count: float | FloatArray,
+    score_range: tuple[float, float],
+    rounding: float,
+) -> FloatArray:
+    """Return how far from the true one a rounded mean square may be: half a step, rounded upwards.
+
+    Several cells have their values along the last axis, and one entry each of ``count``.
+    """
     low, high = score_range
-    return step / 2 + 4 * math.ulp((high - low) ** 2) if step else 0.0
+    step = mean_square_step(values, count, score_range, rounding)
+    return np.where(step > 0, step / 2 + 4 * math.ulp((high - low) ** 2), 0.0)
 
 
 def largest_mean_square(
     *,
     values: FloatArray,
-    count: float,
+    count: float | FloatArray,
     score_range: tuple[float, float],
     rounding: float,
-    ordered: bool = True,
-) -> float:
+    ordered: bool | BoolArray = True,
+) -> FloatArray:
     r"""Return the largest mean square that can be sent with these bin means.
 
     Bins follow each other, so the records of bin l lie between the means of its neighbors, or the
@@ -182,27 +196,29 @@ def largest_mean_square(
     is never above a quarter of the squared range; where bins may overlap, since their ranks are not
     exact, that alone is known.
 
+    Several cells have their values along the last axis, and one entry each of ``count`` and ``ordered``.
+
     Examples
     --------
     >>> exact = dict(values=np.array([0.2, 0.6]), count=20, score_range=(0.0, 1.0), rounding=0.0)
-    >>> round(largest_mean_square(**exact), 6)
+    >>> round(float(largest_mean_square(**exact)), 6)
     0.12
     """
     low, high = score_range
     moved = rounding_error(score_range, rounding)
-    largest = (high - low) ** 2 / 4
-    if ordered:
-        gaps = np.diff(values, prepend=low, append=high) + 2 * moved
-        largest = min(largest, float(np.mean(gaps[:-1] * gaps[1:])))
+    widest = (high - low) ** 2 / 4
+    gaps = np.diff(values, prepend=low, append=high, axis=-1) + 2 * moved
+    own = np.mean(gaps[..., :-1] * gaps[..., 1:], axis=-1)
+    largest = np.where(ordered, np.minimum(widest, own), widest)
     error = mean_square_error(
         values=values, count=count, score_range=score_range, rounding=rounding
     )
-    return largest + moved**2 + error + 1e-9 * (high - low) ** 2
+    return np.asarray(largest + moved**2 + error + 1e-9 * (high - low) ** 2)
 
 
 def mean_square_step(
     values: FloatArray,
-    count: float,
+    count: float | FloatArray,
     score_range: tuple[float, float],
     rounding: float,
     *,
@@ -218,7 +234,7 @@ def mean_square_step(
 
 
 @dataclass(frozen=True)
-class _Grid:
+class Grid:
     """The points low + i·step, as whole numbers over a common denominator."""
 
     low: int
@@ -227,7 +243,8 @@ class _Grid:
     denominator: int
 
     @classmethod
-    def of(cls, score_range: tuple[float, float], step: Fraction) -> _Grid:
+    def of(cls, score_range: tuple[float, float], step: Fraction) -> Grid:
+        """Return the grid from the low end of the range on."""
         low, high = map(decimal, score_range)
         denominator = math.lcm(low.denominator, high.denominator, step.denominator)
         low, high, step = low * denominator, high * denominator, step * denominator
@@ -245,7 +262,7 @@ class _Grid:
         return np.clip(rounded, *score_range) + 0.0  # no negative zero
 
     def points(self, steps: npt.NDArray[np.int64]) -> FloatArray:
-        """Return the points that are so many steps above the lowest."""
+        """Return the points that are this many steps above the lowest."""
         if self.fits:
             return (self.low + steps * self.step) / self.denominator
         numbers = [
@@ -262,7 +279,9 @@ class _Grid:
         return rounded
 
     def exact(self, values: FloatArray) -> FloatArray:
-        return np.array([self._nearest(value) for value in values.tolist()], dtype=np.float64)
+        """Round one by one, in whole numbers."""
+        nearest = [self._nearest(value) for value in values.ravel().tolist()]
+        return np.array(nearest, dtype=np.float64).reshape(values.shape)
 
     def _nearest(self, value: float) -> float:
         steps = round((decimal(value) * self.denominator - self.low) / self.step)
@@ -270,10 +289,15 @@ class _Grid:
 
 
 @lru_cache(maxsize=64)  # a plan has one, and every cell of every message is compared with it
-def _grid_of_shares(score_range: tuple[float, float], rounding: float) -> _Grid:
-    """The grid whose step is this share of the range."""
+def grid_of_shares(score_range: tuple[float, float], rounding: float) -> Grid:
+    """Return the grid whose step is this share of the range."""
     low, high = map(decimal, score_range)
-    return _Grid.of(score_range, decimal(rounding) * (high - low))
+    return Grid.of(score_range, decimal(rounding) * (high - low))
+
+
+def grid_of_steps(score_range: tuple[float, float], step: float) -> Grid:
+    """Return the grid of this step."""
+    return Grid.of(score_range, decimal(step))
 
 
 def decimal(number: float) -> Fraction:

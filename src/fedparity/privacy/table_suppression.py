@@ -9,29 +9,50 @@ So no person is in two cells that overlap in more than the categories of one axi
    margin is their sum: these people are in one cell each.
 3. The people of all remaining columns are in one cell per axis, the *remainder* of their category.
 
-A linear combination of what is sent is a weight for each person. Of people under 2 it is any
-number, the same for the whole cell. Of people under 3 it is :math:`a_i + b_j + \dots`, one term for each
-axis; where all of these are 0 or 1, at most one of the terms can vary, so that the people with weight 1
-are categories of a single axis. Each such cell has at least m records, and so has every set that any
-combination isolates. Sums and mean squares are weighted by the same numbers; counts at thresholds
-are counts of parts of cells, each of which has m records on its own.
+**What is isolated.** A linear combination of what is sent is a weight for each person. Of people under 2 it is any
+number, the same for the whole cell. Of people under 3 it is :math:`a_i + b_j + \dots`, one term for each axis. The people with weight
+1 are *isolated* if all others have weight 0. That must hold for people who exist only: somebody who knows that
+certain combinations are empty (no men of race X here) does not care about their weights, and isolates more. With two
+axes, draw a graph of the categories, with an edge for each cell that is not empty: a cell whose edge is the only one between
+two parts of the graph is the sum of the rows less that of the columns on one side. So :func:`isolates_few` looks for
+sets of fewer than m people among all combinations over nonempty cells, and there are none in a remainder that is sent.
+A weight of 2 or :math:`-1` on a set says no more: any multiple of a combination is one. Sums and mean squares are weighted
+by the same numbers. Each outcome is a table of its own, and so are records without one; counts at
+scores are in :mod:`fedparity.privacy.remainder_runs`.
 
-Which columns are complete is seen too. They are the largest ones: the others are a prefix
-of the columns in the order of their size, which everybody can compute. An enumeration of all small tables
-(``tests/properties/test_table_suppression.py``) finds none in which somebody who knows the rule
-can compute a number below m.
+**What the decision tells.** The columns of 3 are the smallest ones up to the largest incomplete one, then more of them in
+this order until nothing is isolated: everybody can compute the order. If all columns will not do, no
+remainder is sent: that of a single axis would be disjoint, but near the minimum it can be computed from the fact that the others are
+missing. An enumeration of all small tables by two axes (``tests/properties/test_table_suppression.py``) finds none in
+which somebody who knows the rule, what is sent and which cells are empty can compute a number below m, for
+m of 3 and more; with an m of 2, a small cell that is not empty has one record anyway. With three axes there are such
+tables: numbers are whole, some changes that margins do not show need two people at once, and where half of all
+cells are known to be empty and the others hold about m together, one table may be left that the rule would have
+sent. No combination isolates anybody there either.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import BoolArray, FloatArray
+from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["OutcomeSizes", "TableRelease", "may_split", "release_tables"]
+__all__ = [
+    "OutcomeSizes",
+    "TableRelease",
+    "column_axis",
+    "isolates_few",
+    "may_split",
+    "release_tables",
+    "sums_isolate_few",
+]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,14 +66,28 @@ class TableRelease:
     remainder: BoolArray
     """Which intersections are not sent, and counted in the remainders of their categories."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether everybody of the categories that are counted is in some cell."""
+        return bool((self.complete | self.remainder)[_product(self.counted)].all())
+
     def remainders(self, axis: int) -> BoolArray:
         """Return the categories of an axis that have a remainder."""
         others = tuple(each for each in range(self.remainder.ndim) if each != axis)
         return np.asarray(self.remainder.any(axis=others))
 
 
+def column_axis(shape: Sequence[int]) -> int:
+    """Return the axis whose categories are called columns: the last of the longest ones."""
+    return max(axis for axis, size in enumerate(shape) if size == max(shape))
+
+
 def release_tables(
-    sizes: npt.ArrayLike, minimum: int, *, records: npt.ArrayLike | None = None
+    sizes: npt.ArrayLike,
+    minimum: int,
+    *,
+    records: npt.ArrayLike | None = None,
+    parts: Sequence[npt.ArrayLike] = (),
 ) -> TableRelease:
     """Return which cells may be sent of the tables by each axis and by all of them.
 
@@ -65,6 +100,9 @@ def release_tables(
     records : array of the same shape, optional
         All records of each intersection, which are public where it is sent: columns are ordered by
         them. The sizes if absent.
+    parts : sequence of arrays of the same shape
+        Tables whose margins are sent on their own, such as those of each outcome: none of them may
+        isolate a few records. The sizes if absent.
 
     Examples
     --------
@@ -81,17 +119,14 @@ def release_tables(
         return TableRelease(counted=kept, complete=everything, remainder=~everything)
     counted = _large_categories(amounts, minimum)
     inside = _product(counted)
-    longest = max(amounts.shape)
-    column_axis = max(axis for axis, size in enumerate(amounts.shape) if size == longest)
+    axis = column_axis(amounts.shape)
     public = amounts if records is None else np.asarray(records, dtype=np.float64)
-    order = _margin(np.where(inside, public, 0.0), column_axis)
-    left = _remaining_columns(
-        np.where(inside, amounts, 0.0), counted, column_axis, minimum, order=order
+    incomplete, remainder = _remainder(
+        _Columns(np.where(inside, amounts, 0.0), inside, axis, minimum),
+        _margin(np.where(inside, public, 0.0), axis),
+        [np.asarray(part, dtype=np.float64) for part in parts] or [amounts],
     )
-    shape = [1] * amounts.ndim
-    shape[column_axis] = -1
-    remainder = inside & left.reshape(shape)
-    return TableRelease(counted=counted, complete=inside & ~remainder, remainder=remainder)
+    return TableRelease(counted=counted, complete=inside & ~incomplete, remainder=remainder)
 
 
 def _large_categories(amounts: FloatArray, minimum: int) -> tuple[BoolArray, ...]:
@@ -109,36 +144,179 @@ def _large_categories(amounts: FloatArray, minimum: int) -> tuple[BoolArray, ...
         counted = found
 
 
-def _remaining_columns(
-    amounts: FloatArray,
-    counted: tuple[BoolArray, ...],
-    axis: int,
-    minimum: int,
-    *,
-    order: FloatArray,
-) -> BoolArray:
-    """The columns whose cells are not sent: the smallest ones, up to the largest incomplete one.
+class _Columns(NamedTuple):
+    """A table, and the axis whose categories are its columns."""
 
-    More are added until every category of the other axes has enough records in them.
+    amounts: FloatArray
+    inside: BoolArray
+    """The intersections of categories that are counted."""
+    axis: int
+    minimum: int
+
+    def of(self, columns: Sequence[int]) -> BoolArray:
+        """The intersections of these columns."""
+        chosen = np.isin(np.arange(self.amounts.shape[self.axis]), columns)
+        shape = [1] * self.amounts.ndim
+        shape[self.axis] = -1
+        return np.asarray(self.inside & chosen.reshape(shape))
+
+    def is_complete(self, column: int) -> bool:
+        return bool((self.amounts[self.of([column])] >= self.minimum).all())
+
+    def fills_rows(self, people: BoolArray) -> bool:
+        """Whether every category of the other axes has enough records among these people."""
+        held = np.where(people, self.amounts, 0.0)
+        return all(
+            (_margin(held, axis)[_margin(self.inside, axis) > 0] >= self.minimum).all()
+            for axis in range(self.amounts.ndim)
+            if axis != self.axis
+        )
+
+
+def _remainder(
+    table: _Columns, order: FloatArray, parts: Sequence[FloatArray]
+) -> tuple[BoolArray, BoolArray]:
+    """The people whose intersection is not sent, and those of them whose categories count them.
+
+    They are those of the smallest columns up to the largest incomplete one. More columns are added until every
+    category of the other axes has enough records in them and no combination isolates a few people. If no
+    number of columns will do, nobody is in a remainder.
     """
-    others = [each for each in range(amounts.ndim) if each != axis]
-    rows = np.moveaxis(amounts, axis, 0)
-    needed = _product(tuple(counted[each] for each in others))
-    small = [bool(((row < minimum) & needed).any()) for row in rows]
-    columns = sorted(np.flatnonzero(counted[axis]).tolist(), key=lambda each: (order[each], each))
-    left = np.zeros(rows.shape[0], dtype=bool)
-    incomplete = [place for place, column in enumerate(columns) if small[column]]
-    if not incomplete:
-        return left
-    size = incomplete[-1] + 1
-    while size < len(columns):
-        held = rows[columns[:size]].sum(axis=0)
-        margins = [_margin(held, place)[counted[each]] for place, each in enumerate(others)]
-        if min(margin.min() for margin in margins) >= minimum:
+    present = np.flatnonzero(_margin(table.inside, table.axis))
+    columns = sorted(present.tolist(), key=lambda each: (order[each], each))
+    sizes = [place + 1 for place, each in enumerate(columns) if not table.is_complete(each)]
+    nobody = np.zeros(table.inside.shape, dtype=bool)
+    if not sizes:
+        return nobody, nobody
+    for size in range(sizes[-1], len(columns) + 1):
+        people = table.of(columns[:size])
+        if table.fills_rows(people) and not any(
+            isolates_few(np.where(people, part, 0.0), table.minimum) for part in parts
+        ):
+            return people, people
+    return table.of(columns[: sizes[-1]]), nobody
+
+
+_MOST_COMBINATIONS = 2**13
+"""Where more than this many have to be compared, a table counts as one that isolates a few people."""
+_MOST_STEPS = 4_000_000
+"""And so does one that would take longer than this to examine."""
+_FEW = 3
+"""Where a cell needs two records, two are still few: otherwise the decision alone would tell of single ones."""
+
+
+def isolates_few(sizes: npt.ArrayLike, minimum: int) -> bool:
+    r"""Return whether the margins of a table isolate a set of fewer people than a cell needs.
+
+    The attacker knows all margins and which cells are empty. A combination of margins gives the people of cell :math:`(i, j, \dots)` the weight :math:`a_i + b_j + \dots`; what
+    it does to empty cells does not matter. A set is isolated if the weights are 1 inside and 0 outside it, or
+    any multiple of this, which is a combination if and only if the set is isolated. If a large cell is in
+    it, it is large. So the weights of interest are 0 on all large cells: Gaussian elimination with the
+    large cells first leaves a basis of them, in rational numbers. Most often it is empty, since large cells hold
+    all categories together; else its combinations of 0 and 1 are enumerated.
+
+    Examples
+    --------
+    >>> isolates_few([[20, 3], [0, 20]], 11), isolates_few([[20, 3], [1, 20]], 11)
+    (True, False)
+    """
+    amounts = np.asarray(sizes, dtype=np.float64)
+    places = np.argwhere(amounts > 0)
+    return sums_isolate_few(places, amounts[tuple(places.T)], minimum)
+
+
+def sums_isolate_few(labels: IntArray, sizes: FloatArray, minimum: int) -> bool:
+    """Return whether sums over people with the same label isolate a few of them.
+
+    Parameters
+    ----------
+    labels : array of cells by ways to label them
+        In a table one way is the category of one axis.
+    sizes : array
+        The people of each cell; nobody is in no cell.
+    """
+    least = max(minimum, _FEW)
+    order = np.argsort(sizes < least, kind="stable")
+    first = int((sizes >= least).sum())
+    ordered = np.stack([np.unique(own, return_inverse=True)[1] for own in labels[order].T])
+    small = sizes[order][first:]
+    if len(ordered) == 2:
+        rows, first = _between_parts(ordered, first), 0
+    else:
+        rows = np.concatenate(
+            [np.arange(own.max(initial=0) + 1)[:, None] == own for own in ordered]
+        )
+    if rows.shape[0] ** 2 * rows.shape[1] > _MOST_STEPS:
+        return True
+    return _has_few(_vanishing(rows, first), small, least)
+
+
+def _between_parts(ends: IntArray, first: int) -> IntArray:
+    """With two labels for each cell, the combinations that are 0 on the first cells, on the others.
+
+    They hold labels together in parts: all labels of a part have the same weight, those of the first kind
+    added and those of the second subtracted.
+    """
+    ends = ends + np.array([[0], [ends[0].max(initial=0) + 1]])
+    part = np.arange(ends.max(initial=0) + 1)
+    while True:
+        joined = part.copy()
+        for own in ends[:, :first]:
+            np.minimum.at(joined, own, part[ends[:, :first]].min(axis=0))
+        if (joined == part).all():
             break
-        size += 1
-    left[columns[:size]] = True
-    return left
+        part = joined
+    rows, columns = part[ends[:, first:]]
+    names = np.unique(part)[:, None]
+    found: IntArray = (names == rows).astype(np.int64) - (names == columns)
+    return found
+
+
+def _vanishing(sums: npt.NDArray[Any], first: int) -> list[list[Fraction]]:
+    """A basis of the combinations of rows that are 0 on the first cells; what they are on the others.
+
+    Each has a cell on which it is 1 and all others are 0.
+    """
+    rows = [[Fraction(int(entry)) for entry in row] for row in sums]
+    found: list[list[Fraction]] = []
+    for cell in range(sums.shape[1]):
+        chosen = next((row for row in rows if row[cell]), None)
+        if chosen is None:
+            continue
+        rows.remove(chosen)
+        pivot = [entry / chosen[cell] for entry in chosen]
+        rows = [_without(row, pivot, cell) for row in rows]
+        found = [_without(row, pivot, cell) for row in found]
+        if cell >= first:
+            found.append(pivot)
+    return [row[first:] for row in found]
+
+
+def _without(row: list[Fraction], pivot: list[Fraction], cell: int) -> list[Fraction]:
+    """A row less the multiple of another that has the same entry at a cell."""
+    factor = row[cell]
+    return [a - factor * b for a, b in zip(row, pivot, strict=True)] if factor else row
+
+
+def _has_few(basis: list[list[Fraction]], sizes: FloatArray, minimum: int) -> bool:
+    """Whether a sum of rows of a basis is 1 on a few people and 0 on all others.
+
+    Rows are added or not, one after the other; a sum is given up once an entry that no later row changes
+    is neither 0 nor 1, or those that are 1 hold the minimum.
+    """
+    scale = math.lcm(*(entry.denominator for row in basis for entry in row))
+    scaled = [[int(entry * scale) for entry in row] for row in basis]
+    rows = np.array(sorted(scaled, key=lambda row: row.count(0)), dtype=np.int64)
+    sums = np.zeros((1, sizes.size), dtype=np.int64)
+    for place, row in enumerate(rows):
+        sums = np.concatenate([sums, sums + row])
+        final = ~rows[place + 1 :].any(axis=0)
+        possible = ((sums == 0) | (sums == scale) | ~final).all(axis=1)
+        few = ((sums == scale) & final) @ sizes < minimum
+        sums = sums[possible & few]
+        if len(sums) > _MOST_COMBINATIONS:
+            return True
+    return bool(sums.any())
 
 
 def _product(kept: tuple[BoolArray, ...]) -> BoolArray:
@@ -151,7 +329,7 @@ def _product(kept: tuple[BoolArray, ...]) -> BoolArray:
     return product
 
 
-def _margin(amounts: FloatArray, axis: int) -> FloatArray:
+def _margin(amounts: FloatArray | BoolArray, axis: int) -> FloatArray:
     margin: FloatArray = amounts.sum(
         axis=tuple(each for each in range(amounts.ndim) if each != axis)
     )

@@ -40,13 +40,15 @@ from fedparity.laws.bounds import Bounds, Bracket
 __all__ = [
     "RateLimits",
     "difference_lower",
+    "noisy_limits",
     "proportion_limits",
     "rate_limits",
     "ratio_lower",
     "tails",
 ]
 
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(48)
+# Their last digits depend on the processor, since they are eigenvalues.
+_NODES, _NODE_WEIGHTS = (each.round(14) for each in np.polynomial.legendre.leggauss(48))
 _NEGLIGIBLE = 37.0
 """exp(-37) is less than the rounding of a double."""
 _MOST_STEPS = 100
@@ -86,6 +88,53 @@ def proportion_limits(
     )
     both = _lower_limits(np.stack([low, 1 - high]), np.stack([trials] * 2), np.stack([error] * 2))
     return np.minimum(both[0], low), np.maximum(1 - both[1], high)
+
+
+def noisy_limits(
+    first: float,
+    second: float,
+    noise: tuple[float, float],
+    tail: float,
+    *,
+    sampled: bool = True,
+) -> Bounds:
+    r"""Return the shares p that explain two noisy numbers of records, A with p and B without.
+
+    :math:`(1 - p) A - p B` has mean 0 and the variance of its noise, and of n = A + B records drawn at
+    random, so that the limits are the roots of a quadratic equation (Fieller; Wilson's without noise),
+
+    .. math:: (A - p n)^2 = z^2 [n p (1 - p) + (1 - p)^2 v_A + p^2 v_B] .
+
+    Parameters
+    ----------
+    first, second : float
+        A and B; noise may have made them negative.
+    noise : pair of numbers
+        The variances of their noise, which is independent.
+    tail : float in (0, 0.5)
+        How often each limit may miss.
+    sampled : bool, default True
+        Whether p is that of the population; if not, that of the records themselves.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in noisy_limits(40.0, 60.0, (0.0, 0.0), 0.025)]
+    [0.309, 0.498]
+    >>> [round(end, 3) for end in noisy_limits(40.0, 60.0, (20.0, 20.0), 0.025, sampled=False)]
+    [0.335, 0.462]
+    """
+    n = first + second
+    square = NormalDist().inv_cdf(1 - tail) ** 2
+    chance = n if sampled else 0.0
+    a = n**2 + square * (chance - sum(noise))
+    b = -2 * first * n - square * (chance - 2 * noise[0])
+    c = first**2 - square * noise[0]
+    root = b**2 - 4 * a * c
+    if n <= 0 or a <= 0 or root < 0:
+        return Bounds(0.0, 1.0)
+    lower, upper = ((-b + sign * math.sqrt(root)) / (2 * a) for sign in (-1, 1))
+    lower = min(max(lower, 0.0), 1.0)
+    return Bounds(lower, min(max(upper, lower), 1.0))
 
 
 def difference_lower(
@@ -181,7 +230,7 @@ def _odds_of_more(x: FloatArray, n: FloatArray, logit: FloatArray) -> FloatArray
     below = width[..., None] * (1 + _NODES) / 2
     heights = np.exp(logarithm(below, x[..., None], n[..., None], logit[..., None]))
     p = np.exp(-np.logaddexp(0.0, -logit))
-    odds: FloatArray = (n - x) * p * width / 2 * (heights @ _NODE_WEIGHTS)
+    odds: FloatArray = (n - x) * p * width / 2 * np.sum(heights * _NODE_WEIGHTS, axis=-1)
     return odds
 
 
@@ -277,7 +326,7 @@ def _gaps(rates: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def _quotients(rates: FloatArray, others: FloatArray) -> FloatArray:
-    """Every quotient along the last axis; zero where it is one to zero."""
+    """Every quotient along the last axis; zero where the denominator is zero."""
     above, below = np.broadcast_arrays(rates[..., :, None], others[..., None, :])
     quotients: FloatArray = np.divide(above, below, out=np.zeros(above.shape), where=below > 0)
     return quotients

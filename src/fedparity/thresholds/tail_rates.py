@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from fedparity.documents.result_parts import TailReport
+from fedparity.documents.result_parts import TailReport, TailResult
 from fedparity.errors import OptionError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation, takes_federation
@@ -36,6 +36,7 @@ __all__ = [
     "ks_distance",
     "scoring_rates",
     "tail_rates",
+    "tail_results",
 ]
 
 _ROUNDING = 1e-12
@@ -244,3 +245,24 @@ def _reach(one: Known, other: Known) -> float:
 def _largest_gap(one: Law, other: Law) -> float:
     """The supremum of the first cdf minus the second, attained at an atom of the first or 0."""
     return max(0.0, float(np.max(one.cumulative - other.cdf(one.atoms))))
+
+
+def tail_results(
+    federation: Federation,
+    levels: Iterable[float],
+    *,
+    confidence: float,
+    score_range: tuple[float, float],
+    unseen: Mapping[Group, float] | None,
+) -> tuple[TailResult, ...]:
+    """Return the shares above each quantile of all records; options are those of ``tail_rates``."""
+    results = []
+    for level in levels:
+        found, everyone = (
+            tail_rates(
+                federation, level, confidence=confidence, score_range=score_range, unseen=missing
+            )
+            for missing in (None, unseen)
+        )
+        results.append(TailResult(**vars(found), all=everyone.answer))
+    return tuple(results)

@@ -9,6 +9,7 @@ import pytest
 from fedparity.privacy.count_merging import (
     counted_sizes,
     counts_above,
+    joint_ends,
     merge_counts,
     merged_ends,
     merged_runs,
@@ -214,3 +215,11 @@ def test_weights_above_thresholds():
     assert above == (17.0, None)
     assert counts_above([3, 0, 2], Disclosure.off()) == (2, 2)
     assert counts_above([30], Disclosure()) == ()
+
+
+def test_joint_runs_end_at_a_cut_only_if_every_part_has_enough_before_it():
+    parts = [[3, 20, 30], [12, 20, 30]]
+
+    assert joint_ends(parts, 11, cuts=[1]).tolist() == [1, 2]
+    assert joint_ends(parts, 3, cuts=[1]).tolist() == [0, 1, 2]
+    assert joint_ends([[6, 6, 6, 6]], 11, cuts=[3]).tolist() == [1, 3]

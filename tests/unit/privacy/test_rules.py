@@ -23,7 +23,7 @@ from fedparity.privacy.rounding import (
     score_points,
     whole_steps,
 )
-from fedparity.sketches.grids import ranks
+from fedparity.sketches.kinds import ranks
 
 BAD_RULES = [
     {"minimum_cell": 0},

@@ -9,6 +9,7 @@ import pytest
 import fedparity as fp
 from fedparity.documents import check_messages
 from fedparity.documents.message_cells import SketchedCell
+from fedparity.modes.table_cells import SiloTables
 
 AXES = {"sex": ["f", "m"], "race": ["A", "B", "C"]}
 OUTCOME = {"positive": 1, "negative": 0}
@@ -39,7 +40,10 @@ def message(table):
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        ({"privacy": {"mode": "dp", "epsilon": 1.0}}, "cannot be combined with [privacy]"),
+        (
+            {"privacy": {"mode": "secure"}, "silos": ["a", "b", "c"]},
+            'cannot be combined with mode = "secure"',
+        ),
         ({"totals": {"a": 100}}, "cannot be combined with [totals]"),
         ({"groups": ("A", "B")}, "are the intersections of its axes"),
         ({"axes": {"sex": ["f", "m"]}}, "2 to 5 names"),
@@ -193,3 +197,22 @@ def test_a_result_with_tables_and_outcomes_can_be_read_from_its_file(table, tmp_
 
     assert result.tables["sex"].outcome is not None
     assert fp.AuditResult.read(tmp_path / "result.json") == result
+
+
+def test_a_silo_whose_remainders_would_isolate_a_few_sends_none_and_bounds_nothing():
+    """Women less race A would be three people, for somebody who knows that no man is of race A."""
+    sizes = {("f", "A"): 40, ("f", "B"): 3, ("m", "B"): 60}
+    rows = [group for group, size in sizes.items() for _ in range(size)]
+    table = {
+        "score": np.linspace(0, 1, len(rows)),
+        "sex": [sex for sex, _ in rows],
+        "race": [race for _, race in rows],
+    }
+    plan = plan_of(axes={"sex": ["f", "m"], "race": ["A", "B"]}, outcome=None)
+
+    message = fp.sketch(table, plan=plan, silo="a", ledger=False)
+
+    check_messages(plan, [message])
+    cells = [*message.cells, *(cell for each in message.tables for cell in each.cells)]
+    assert all(cell.count is None for cell in cells)
+    assert set(SiloTables(plan, message).unseen(plan.tables[1], None).values()) == {np.inf}

@@ -2,7 +2,7 @@
 
 Every number is a count of a silo's records, so that the vector of two disjoint tables together is the
 sum of their vectors. **Nothing else may be added here.** A number that is not additive in this sense (a
-histogram times a ratio of sizes, a quantile times a size) tells the silos in a sum apart: a bin
+histogram times a ratio of sizes, a quantile times a size) distinguishes the silos in a sum: a bin
 of one record shows the ratio of its silo, and every other bin is then a small equation in whole numbers.
 """
 
@@ -42,9 +42,10 @@ class Layout:
     def of(cls, plan: Plan) -> Layout:
         """Return the layout of a plan: records by group and bin; without noise also rows left out.
 
+        With an outcome, by group, outcome and bin: each record is counted once, as the theorem requires.
         The thresholds of the plan are edges of its bins, so that counts at them are sums of these.
         """
-        shapes: dict[str, tuple[int, ...]] = {"counts": (len(plan.groups), plan.grid.bins)}
+        shapes: dict[str, tuple[int, ...]] = {"counts": (len(plan.record_labels), plan.grid.bins)}
         if not secure_terms(plan).noisy:
             shapes["dropped"] = (1,)
         return cls(shapes)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.errors.extras import needs_cryptography
+from fedparity.errors.base import needs_cryptography
 
 __all__ = [
     "KEY_BYTES",
@@ -88,7 +88,7 @@ def derive(secret: bytes, purpose: str, *context: str) -> bytes:
 
 
 def joined(*texts: str) -> bytes:
-    """Return texts as one sequence of bytes that tells where each of them ends.
+    """Return texts as one sequence of bytes that determines where each of them ends.
 
     Examples
     --------

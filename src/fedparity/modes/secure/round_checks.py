@@ -31,7 +31,9 @@ __all__ = [
     "KeySet",
     "ShareSet",
     "by_silo",
+    "check_keys",
     "check_round",
+    "check_shares",
     "colluders_of",
     "decode_round",
     "masked_vectors",
@@ -68,17 +70,7 @@ class KeySet:
         """
         keys = by_silo(plan, messages, "keys")
         refuse_missing(plan, keys, "keys")
-        owner: dict[bytes, str] = {}
-        for silo, each in keys.items():
-            for key in (each.mask_key, each.share_key):
-                if not is_public_key(key):
-                    raise SecureMessageError.weak_key(silo)
-                if key in owner:
-                    raise SecureMessageError(
-                        f"silos {owner[key]!r} and {silo!r} have published the same key.",
-                        fix="ask both to start again with fedparity secure keys, each in its own building.",
-                    )
-                owner[key] = silo
+        check_keys(keys.values())
         return cls(plan, keys)
 
     @cached_property
@@ -90,6 +82,27 @@ class KeySet:
     def positions(self) -> dict[str, int]:
         """The position at which each silo's shares are computed: 1, 2, … in the order of names."""
         return {silo: place for place, silo in enumerate(self.keys, start=1)}
+
+
+def check_keys(messages: Iterable[SecureKeys]) -> None:
+    """Raise if one of these keys is weak, or two of them are the same.
+
+    Raises
+    ------
+    SecureMessageError
+        With the silos whose keys they are.
+    """
+    owner: dict[bytes, str] = {}
+    for each in messages:
+        for key in (each.mask_key, each.share_key):
+            if not is_public_key(key):
+                raise SecureMessageError.weak_key(each.silo)
+            if key in owner:
+                raise SecureMessageError(
+                    f"silos {owner[key]!r} and {each.silo!r} have published the same key.",
+                    fix="ask both to start again with fedparity secure keys, each in its own building.",
+                )
+            owner[key] = each.silo
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +122,8 @@ class ShareSet:
             If a silo is missing, sent two, shared for other silos, or was given other keys.
         """
         shares = by_silo(keys.plan, messages, "shares")
-        for silo, each in shares.items():
-            if each.key_set != keys.digest:
-                raise SecureMessageError.other_set(silo, "keys")
-            if each.shares.keys() != keys.keys.keys():
-                raise SecureMessageError(
-                    f"the shares of silo {silo!r} are not for the silos of the plan.",
-                    fix=SEND_AGAIN,
-                )
+        for each in shares.values():
+            check_shares(keys, each)
         refuse_missing(keys.plan, shares, "shares")
         return cls(keys, shares)
 
@@ -124,6 +131,23 @@ class ShareSet:
     def digest(self) -> str:
         """The digest of all shares."""
         return _digest(self.shares)
+
+
+def check_shares(keys: KeySet, message: SecureShares) -> None:
+    """Raise unless a silo shared its secrets under these keys, and for all their silos.
+
+    Raises
+    ------
+    SecureMessageError
+        If it did not.
+    """
+    if message.key_set != keys.digest:
+        raise SecureMessageError.other_set(message.silo, "keys")
+    if message.shares.keys() != keys.keys.keys():
+        raise SecureMessageError(
+            f"the shares of silo {message.silo!r} are not for the silos of the plan.",
+            fix=SEND_AGAIN,
+        )
 
 
 def masked_vectors(
@@ -168,7 +192,7 @@ def pair_stream(keys: KeySet, secret: bytes, silo: str, other: str) -> bytes:
     Raises
     ------
     SecureMessageError
-        If the other's key is one with which no secret can be agreed on.
+        If no secret can be agreed on with the other's key.
     """
     first, second = sorted((silo, other))
     context = (keys.plan.digest, keys.digest, first, second)
@@ -211,7 +235,7 @@ Message = TypeVar("Message", bound=SiloRoundMessage)
 
 
 def secure_terms(plan: Plan) -> PrivacyTerms:
-    """Return the terms of a plan that asks for a secure sum.
+    """Return the terms of a plan that requests a secure sum.
 
     Raises
     ------
@@ -245,12 +269,12 @@ def roster_of(plan: Plan) -> tuple[str, ...]:
 
 
 def check_round(plan: Plan, message: RoundMessage) -> None:
-    """Raise unless a message is one of the plan: its digest, its silo, its signature.
+    """Raise unless a message belongs to the plan: its digest, its silo, its signature.
 
     Raises
     ------
     MessageError
-        If it is not; a SignatureError if it is not signed as the plan asks.
+        If it does not; a SignatureError if it is not signed as the plan requires.
     """
     secure_terms(plan)
     name = message.silo if isinstance(message, SiloRoundMessage) else "the auditor"

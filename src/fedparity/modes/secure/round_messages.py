@@ -5,7 +5,7 @@ r"""The six messages of a secure sum, in the order in which they are sent.
     keys      every silo to all       two public keys
     shares    every silo to all       its secrets, split and sealed for each recipient
     mask      every silo to auditor   its vector, hidden by its masks
-    request   auditor to all          whose vectors came
+    request   auditor to all          whose vectors arrived
     consent   every silo to all       "this is the request I was given" (plans with keys)
     unmask    every silo to auditor   of each silo, one share: of its seed or of its key
 """
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from fedparity.documents.document import Document
 from fedparity.documents.fields import (
     SIGNATURE_BYTES,
     FrozenMapping,
@@ -26,8 +26,7 @@ from fedparity.documents.fields import (
     encode_base64,
     is_name,
 )
-from fedparity.documents.files import Path, write_whole
-from fedparity.documents.json_text import canonical_bytes, digest_of, is_digest
+from fedparity.documents.json_text import is_digest
 from fedparity.documents.privacy_terms import MOST_SILOS
 from fedparity.errors import SecureMessageError, SignatureError
 from fedparity.modes.secure.masking import KEY_BYTES, SEAL_BYTES, Words
@@ -71,7 +70,7 @@ def as_digest(value: object, where: str) -> str:
 
 
 def as_bytes(size: int) -> Callable[[object, str], bytes]:
-    """Return the check of so many bytes: given as such, or as their base64 text."""
+    """Return the check of this many bytes, given as bytes or as their base64 text."""
 
     def check(value: object, where: str) -> bytes:
         data = decode_base64(value, size) if isinstance(value, str) else value
@@ -130,7 +129,7 @@ _COMMON: Mapping[str, _Check] = {
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RoundMessage:
+class RoundMessage(Document):
     """A message of one round; valid on its own once built.
 
     A class of messages names its schema and says what each of its own fields may hold.
@@ -174,25 +173,6 @@ class RoundMessage:
             del held["signature"]
         return {"schema": self.schema, **held}
 
-    def to_bytes(self) -> bytes:
-        """Return the canonical bytes of the message (RFC 8785)."""
-        return canonical_bytes(self.to_dict())
-
-    def unsigned_bytes(self) -> bytes:
-        """Return the canonical bytes of the message without its signature."""
-        document = self.to_dict()
-        document.pop("signature", None)
-        return canonical_bytes(document)
-
-    @cached_property
-    def digest(self) -> str:
-        """The SHA-256 of the canonical bytes without the signature."""
-        return digest_of(self.unsigned_bytes())
-
-    def write(self, path: Path, *, force: bool = False) -> None:
-        """Write the message to a file, whole or not at all."""
-        write_whole(path, self.to_bytes(), force=force)
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.digest[:15]}…)"
 
@@ -207,7 +187,7 @@ class SiloRoundMessage(RoundMessage):
 
     @property
     def content_digest(self) -> str:
-        """The digest that the ledger keeps: a second masked vector is never the same."""
+        """The digest that the ledger records: a second masked vector is never the same."""
         return self.digest
 
     def __repr__(self) -> str:
@@ -308,7 +288,7 @@ class MaskedVector(SiloRoundMessage):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class UnmaskRequest(RoundMessage):
-    """Whose vectors came: the silos of which a sum is asked for."""
+    """The silos whose vectors arrived, and whose sum is requested."""
 
     schema: ClassVar[str] = "fedparity/secure-request/1"
     checks: ClassVar = {
@@ -320,7 +300,7 @@ class UnmaskRequest(RoundMessage):
     key_set: str
     share_set: str
     survivors: Mapping[str, str]
-    """The digest of each masked vector that came, by silo."""
+    """The digest of each masked vector that arrived, by silo."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -347,7 +327,7 @@ class UnmaskAnswer(SiloRoundMessage):
     request: str
     """The digest of the request."""
     seeds: Mapping[str, bytes]
-    """Shares of the seeds of the silos whose vectors came."""
+    """Shares of the seeds of the silos whose vectors arrived."""
     keys: Mapping[str, bytes]
     """Shares of the mask keys of the silos that dropped out."""
 

@@ -45,6 +45,7 @@ __all__ = [
     "Gathered",
     "SecureSum",
     "Standing",
+    "check_answer",
     "gather",
     "open_sum",
     "request_for",
@@ -65,12 +66,12 @@ class Gathered:
 
 
 def gather(plan: Plan, inbox: Inbox) -> Gathered:
-    """Return the first three messages of all silos, or as many vectors as came.
+    """Return the first three messages of all silos, with the vectors that arrived.
 
     Raises
     ------
     MessageError
-        If a message does not fit, or fewer vectors came than the threshold.
+        If a message does not fit, or fewer vectors arrived than the threshold.
     """
     found = Gathered(plan, inbox)
     if len(found.vectors) < threshold_of(plan):
@@ -79,14 +80,14 @@ def gather(plan: Plan, inbox: Inbox) -> Gathered:
 
 
 def request_for(plan: Plan, inbox: Inbox) -> UnmaskRequest:
-    """Return the request to unmask the sum of all vectors that came.
+    """Return the request to unmask the sum of all vectors that arrived.
 
-    There is one per round: silos answer no second one. So wait until no further silo is expected.
+    There is one request per round: silos do not answer a second one. So wait until no further silo is expected.
 
     Raises
     ------
     MessageError
-        If a message does not fit, or fewer vectors came than the threshold.
+        If a message does not fit, or fewer vectors arrived than the threshold.
     """
     found = gather(plan, inbox)
     return UnmaskRequest(
@@ -158,22 +159,33 @@ def _request(found: Gathered) -> UnmaskRequest:
 def _answers(found: Gathered, request: UnmaskRequest) -> Mapping[str, UnmaskAnswer]:
     answers = by_silo(found.plan, found.inbox.of_kind(UnmaskAnswer), "unmask answers")
     threshold = threshold_of(found.plan)
-    for silo, answer in answers.items():
-        if answer.request != request.digest:
-            raise SecureMessageError(
-                f"silo {silo!r} answered another request than the one given.",
-                fix="audit with the request that was answered: there is one per round.",
-            )
-        asked = answer.seeds.keys() == request.survivors.keys()
-        if not asked or answer.seeds.keys() | answer.keys.keys() != found.keys.keys.keys():
-            raise SecureMessageError(
-                f"the answer of silo {silo!r} is not about the silos of the request.",
-                fix=SEND_AGAIN,
-            )
-        _check_shares(found, answer)
+    for answer in answers.values():
+        check_answer(found, request, answer)
     if len(answers) < threshold:
         raise SecureMessageError.too_few("unmask answers", len(answers), threshold)
     return answers
+
+
+def check_answer(found: Gathered, request: UnmaskRequest, answer: UnmaskAnswer) -> None:
+    """Raise unless an answer is about the request, and each of its shares is what its owner sealed.
+
+    Raises
+    ------
+    SecureMessageError
+        If it is not.
+    """
+    if answer.request != request.digest:
+        raise SecureMessageError(
+            f"silo {answer.silo!r} answered another request than the one given.",
+            fix="audit with the request that was answered: there is one per round.",
+        )
+    asked = answer.seeds.keys() == request.survivors.keys()
+    if not asked or answer.seeds.keys() | answer.keys.keys() != found.keys.keys.keys():
+        raise SecureMessageError(
+            f"the answer of silo {answer.silo!r} is not about the silos of the request.",
+            fix=SEND_AGAIN,
+        )
+    _check_shares(found, answer)
 
 
 def _check_shares(found: Gathered, answer: UnmaskAnswer) -> None:
@@ -216,7 +228,7 @@ def _rebuilt(
     silo: str,
     which: Literal["seeds", "keys"],
 ) -> bytes | None:
-    """A silo's secret from the shares of as many silos as are needed."""
+    """A silo's secret, from the shares of enough silos."""
     some = list(answers.values())[: threshold_of(found.plan)]
     return join({found.keys.positions[each.silo]: getattr(each, which)[silo] for each in some})
 
@@ -243,11 +255,11 @@ class Standing:
     waiting: str
     """What the round is waiting for: a name of :data:`STEPS`, or "" if the sum can be opened."""
     problem: MessageError | None
-    """Why it cannot go on, if messages that came do not fit."""
+    """Why it cannot continue, if messages that arrived do not fit."""
 
 
 def standing(plan: Plan, inbox: Inbox) -> Standing:
-    """Return where a round stands, from messages that are each valid."""
+    """Return the state of a round, from messages that are each valid."""
     came = {step: len(inbox.of_kind(kind)) for step, kind in STEPS.items()}
     uploaded = {each.silo for each in inbox.of_kind(MaskedVector)}
     missing = tuple(silo for silo in roster_of(plan) if silo not in uploaded)

@@ -1,6 +1,6 @@
-"""A secure sum, step by step: one side for a silo, one for the auditor, whoever carries the messages.
+"""A secure sum, step by step: one side for a silo, one for the auditor, independent of the transport of messages.
 
-Files, engines and simulations differ in how messages travel and where a silo's state is kept, and in
+Files, engines and simulations differ in how messages travel and where a silo's state is stored, and in
 nothing else.
 """
 
@@ -62,7 +62,7 @@ class StateStore(Protocol):
     """What it is called in an error."""
 
     def create(self, state: RoundState) -> None:
-        """Store the state of a new round; raise if there is one."""
+        """Store the state of a new round; raise if there is one already."""
         ...
 
     def held(self) -> AbstractContextManager[RoundState]:
@@ -169,14 +169,14 @@ def _made(
 
 
 def collect_rounds(plan: Plan, exchange: Exchange[Any]) -> list[RoundMessage]:
-    """Lead silos through the rounds, and return all messages: who answers one is asked in the next.
+    """Lead silos through the rounds, and return all messages; silos that answer one round get the request of the next.
 
     Keys and shares must come from every silo; after that, silos may drop out.
 
     Raises
     ------
     MessageError
-        If keys or shares do not fit each other, or fewer vectors came than the threshold.
+        If keys or shares do not fit each other, or fewer vectors arrived than the threshold.
     """
     everybody, enough = len(plan.silos or ()), threshold_of(plan)
     keys = exchange.ask("keys", _reader(plan, "keys"), needed=everybody)

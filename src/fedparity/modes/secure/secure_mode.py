@@ -17,9 +17,9 @@ honest tables that is needed to draw the whole view. ∎
 
 So the sum is all that is seen, and it is **additive**: every entry is a number of records, and the
 vector of two disjoint tables together is the sum of theirs. Two federations with the same
-sums cannot be told apart. That would be a weaker promise if the sum held anything else:
+sums cannot be distinguished. That would be a weaker promise if the sum contained anything else:
 :mod:`fedparity.modes.secure.layout` says why. With a plan without keys nothing of this holds against
-whoever carries the messages: they can put keys of their own in between.
+the carrier of the messages, who can substitute other keys.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ import numpy.typing as npt
 from fedparity.documents.files import Path
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, PrivacyError
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, Exchange, Measured, Release
 from fedparity.modes.noisy import HistogramMode
 from fedparity.modes.secure.layout import Layout
@@ -44,6 +43,7 @@ from fedparity.modes.secure.rounds import collect_rounds
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import noisy_counts
 from fedparity.sketches.records import Faults, Records, RowCounts
+from fedparity.sketches.select import ComputeOptions
 from fedparity.text import counted
 
 __all__ = ["MaskedPreview", "SecureMode", "SiloNumbers", "protected", "silo_vector", "unprotected"]
@@ -124,7 +124,7 @@ class SecureMode(HistogramMode):
         *,
         weighted: bool,
     ) -> NoReturn:
-        """Raise: there is no stream."""
+        """Raise, because a secure sum has no streams."""
         self.check(silo, weighted=weighted)
 
     def numbers(self, records: Records, options: ComputeOptions | None = None) -> SiloNumbers:
@@ -204,7 +204,7 @@ def unprotected(plan: Plan) -> str:
 
 
 def silo_vector(plan: Plan, numbers: SiloNumbers) -> npt.NDArray[np.int64]:
-    """Return the vector that a silo masks, with fresh noise where the plan asks for it."""
+    """Return the vector that a silo masks, with fresh noise if the plan requests it."""
     counts = protected(plan, numbers.counts)
     return Layout.of(plan).pack({"counts": counts, "dropped": np.array([numbers.dropped])})
 

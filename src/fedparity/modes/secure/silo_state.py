@@ -31,7 +31,7 @@ _FIELDS = frozenset(("schema", "plan", "silo", *_SECRETS, "held", "sent"))
 
 
 class HeldShares(NamedTuple):
-    """The shares of another silo's two secrets that this one keeps for it."""
+    """The shares of another silo's two secrets that this silo stores."""
 
     seed: bytes
     key: bytes
@@ -78,7 +78,7 @@ class RoundState:
     def without_secrets(self) -> RoundState:
         """Return the state of a round that is over for this silo: what was sent, and no secret.
 
-        Whoever reads it later cannot take the masks off this silo's vector.
+        A later reader of the state cannot remove the masks from this silo's vector.
         """
         none = bytes(KEY_BYTES)
         return replace(self, mask_secret=none, share_secret=none, seed=none, held={})
@@ -175,7 +175,7 @@ _TRIES = 5
 
 
 class StateFile:
-    """Where a silo keeps the state of one round; readable by its owner alone (0o600).
+    """Where a silo stores the state of one round; readable by its owner alone (0o600).
 
     Examples
     --------
@@ -197,7 +197,7 @@ class StateFile:
         Raises
         ------
         RoundStateError
-            If there is one already, or the file cannot be written.
+            If there is a state already, or the file cannot be written.
         """
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         try:
@@ -216,7 +216,7 @@ class StateFile:
         Raises
         ------
         RoundStateError
-            If there is none, or it is damaged.
+            If there is no state, or it is damaged.
         """
         for _ in range(_TRIES):
             descriptor = self._open()

@@ -1,4 +1,4 @@
-"""The steps of a silo in a secure sum: from a state and what came to a message and a new state.
+"""The steps of a silo in a secure sum: from a state and the received messages to a message and a new state.
 
 Nothing is read or written here, so that files, a service or a simulation can carry the messages.
 The new state must be stored before the message is sent. A step that was made is refused a second
@@ -263,7 +263,7 @@ def publish_keys(plan: Plan, silo: str, *, key: Ed25519PrivateKey | None = None)
     Raises
     ------
     MessageError
-        If the plan asks for no secure sum, or the silo is not of its roster.
+        If the plan requests no secure sum, or the silo is not on its roster.
     """
     secure_terms(plan)
     if silo not in plan.silo_set:

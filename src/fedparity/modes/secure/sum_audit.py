@@ -24,6 +24,7 @@ from fedparity.errors import GroupError, SecureMessageError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
+from fedparity.modes.atom_histograms import AtomHistograms
 from fedparity.modes.histogram_audit import MeasuredHistograms, most_withheld, noise_warnings
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode
 from fedparity.modes.secure.layout import Layout
@@ -39,7 +40,7 @@ from fedparity.uncertainty.noisy_histograms import NoisyHistograms
 __all__ = ["Summed", "measure_sum"]
 
 TOGETHER = "all silos"
-"""What stands for the silos in the federation of a result: they were not seen one by one."""
+"""The placeholder of the silos in the federation of a result, since single silos were not seen."""
 
 
 def measure_sum(
@@ -54,19 +55,21 @@ def measure_sum(
     """
     plan = mode.plan
     opened = open_sum(plan, Inbox.of(_rounds(messages)))
-    summed = Summed.from_sum(plan, opened)
+    absent = math.fsum(plan.totals.get(silo, math.inf) for silo in opened.dropped)
+    missing = MissingRecords(
+        silos_missing=opened.dropped,
+        withheld=0,
+        most=dict.fromkeys(plan.groups, absent),
+        total=absent,
+    )
+    atoms = _atoms(plan, opened)
+    summed = Summed.from_sum(plan, opened) if atoms is None else Summed.from_atoms(atoms, missing)
     histograms = NoisyHistograms(
         silos=(TOGETHER,),
         groups=summed.groups,
         counts=summed.counts[None],
         grid=plan.grid,
         noise=summed.noise or _Silence(math.inf),
-    )
-    missing = MissingRecords(
-        silos_missing=opened.dropped,
-        withheld=0,
-        most=dict.fromkeys(plan.groups, summed.missing),
-        total=summed.missing,
     )
     found = MeasuredHistograms.from_counts(plan, histograms, missing, options)
     if summed.noise is None:
@@ -86,7 +89,20 @@ def measure_sum(
         assessment=_of_the_sum(plan, summed, found.assessment),
         guarantee=_guarantee(mode, opened),
         warnings=_warnings(plan, opened, summed),
+        atoms=atoms,
     )
+
+
+def _atoms(plan: Plan, opened: SecureSum) -> AtomHistograms | None:
+    """What the tables of a plan are made of; nothing in a plan of one table.
+
+    Such a plan has noise: exact sums would disclose groups and outcomes of very few people.
+    """
+    noise = _noise(plan, len(opened.survivors))
+    if noise is None or not plan.releases_tables:
+        return None
+    counts = Layout.of(plan).unpack(opened.vector)["counts"]
+    return AtomHistograms.from_sum(plan, counts, noise, TOGETHER)
 
 
 def _rounds(
@@ -95,7 +111,7 @@ def _rounds(
     for message in messages:
         if isinstance(message, SiloSketch):
             raise SecureMessageError(
-                f"silo {message.silo!r} sent a sketch of its own, but the plan asks for a secure sum.",
+                f"silo {message.silo!r} sent a sketch of its own, but the plan requests a secure sum.",
                 fix="ask the silo to follow the steps of fedparity secure.",
             )
         yield message
@@ -157,6 +173,25 @@ class Summed:
             dropped=int(parts["dropped"][0]) if "dropped" in parts else 0,
             noise=noise,
             missing=missing,
+        )
+
+    @classmethod
+    def from_atoms(cls, atoms: AtomHistograms, missing: MissingRecords) -> Summed:
+        """Return the groups of a plan with axes or an outcome, which are sums of noisy atoms.
+
+        Raises
+        ------
+        GroupError
+            If fewer than two groups are large enough to be compared.
+        """
+        rows, unreleased = atoms.groups(missing)
+        return cls(
+            groups=rows.groups,
+            counts=rows.counts[0],
+            unreleased=unreleased,
+            dropped=0,
+            noise=rows.noise,
+            missing=missing.total,
         )
 
 
