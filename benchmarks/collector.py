@@ -2,7 +2,8 @@
 
 Both run under uvicorn in a process of their own, on SQLite with ``synchronous=FULL``; the same client sends
 the same messages over kept connections, in turns. The bare handler checks nothing, keeps no log and
-commits every message by itself.
+commits every message by itself. Both parse requests with h11, which limits the size of headers; with
+``--http httptools`` the bare handler parses them in C.
 
     python benchmarks/collector.py [--silos 2000] [--senders 50]
 """
@@ -52,7 +53,7 @@ async def take(request):
 async def health(request):
     return JSONResponse({})
 routes = [Route("/api/message", take, methods=["PUT"]), Route("/healthz", health)]
-uvicorn.run(Starlette(routes=routes), port=int(sys.argv[2]), log_level="warning")
+uvicorn.run(Starlette(routes=routes), port=int(sys.argv[2]), log_level="warning", http=sys.argv[3])
 """
 
 
@@ -62,13 +63,14 @@ def main() -> None:
     parser.add_argument("--silos", type=int, default=2000)
     parser.add_argument("--senders", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--http", default="h11", help="parser of the bare handler: h11, httptools")
     options = parser.parse_args()
     ratios = []
     for _ in range(options.rounds):
         with tempfile.TemporaryDirectory() as folder:
             requests, study = _prepared(Path(folder), options.silos)
             ours = _rate(_collector(folder), requests, options.senders)
-            bare = _rate(_bare(folder), requests, options.senders)
+            bare = _rate(_bare(folder, options.http), requests, options.senders)
             page, size = _page(Path(folder), study)
         ratios.append(ours / bare)
         print(
@@ -82,9 +84,13 @@ def main() -> None:
 def _prepared(folder: Path, silos: int) -> tuple[list[tuple[str, bytes]], str]:
     """A study, and the token and the message of every silo."""
     names = tuple(f"silo {number}" for number in range(silos))
-    plan = fp.Plan(title="Speed", groups=("A", "B"), score_range=(0, 1), silos=names)
+    earlier, plan = (
+        fp.Plan(title=title, groups=("A", "B"), score_range=(0, 1), silos=names)
+        for title in ("An earlier round", "Speed")
+    )
     store = Store.in_folder(str(folder))
     studies = Studies(store)
+    studies.create(earlier.to_toml(), deadline=None)  # the page shows it, too
     study = studies.create(plan.to_toml(), deadline=None)
     random = np.random.default_rng(0)
     records = ArrayRecords(
@@ -114,9 +120,10 @@ def _collector(folder: str) -> tuple[subprocess.Popen[bytes], int]:
     return _started([sys.executable, *words], port), port
 
 
-def _bare(folder: str) -> tuple[subprocess.Popen[bytes], int]:
+def _bare(folder: str, http: str) -> tuple[subprocess.Popen[bytes], int]:
     port = _free_port()
-    return _started([sys.executable, "-c", BARE, f"{folder}/bare.sqlite", str(port)], port), port
+    command = [sys.executable, "-c", BARE, f"{folder}/bare.sqlite", str(port), http]
+    return _started(command, port), port
 
 
 def _started(command: list[str], port: int) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ sketches them under the default disclosure rules, assesses each from its sketche
 in Markdown; ``--write`` puts it into ``docs/explanation/coverage-table.md``. Tallies are kept in
 ``interval_coverage.json`` and added to until each row has so many federations, always the row with the fewest first;
 so a long run may be interrupted at any time, and continued. The numbers of the first federations are kept too: where
-they are no longer the same, the engine has changed, and the row starts anew. Three rows are part of the tests.
+they are no longer the same, the engine has changed, and the row starts anew. Four rows are part of the tests.
 Cells of many records are not drawn record by record: the ends of their bins are drawn as order statistics are,
 which gives the same sketches.
 """
@@ -31,11 +31,16 @@ from fedparity.federated.estimate import pairs
 from fedparity.laws.bounds import Bounds
 from fedparity.privacy.count_merging import merge_counts
 from fedparity.privacy.disclosure import Disclosure, allowed_levels
+from fedparity.privacy.histograms import Grid
+from fedparity.privacy.noise import NoiseLaw, bins_of_points, planned_bins
 from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.sketches.kinds import Kind
-from fedparity.uncertainty.assessment import assess
+from fedparity.uncertainty.assessment import Assessment, assess
+from fedparity.uncertainty.noisy_assessment import assess_noisy
+from fedparity.uncertainty.noisy_histograms import NoisyHistograms
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 FINE = 20_000
 LARGE = 20_000
@@ -61,6 +66,12 @@ def quantiles(family: str, *shape: float) -> FloatArray:
         return np.asarray(stats.beta(*shape).ppf(levels))
     if family == "lognormal":
         return np.asarray(np.minimum(np.exp(shape[0] + 0.8 * stats.norm.ppf(levels)), 30.0))
+    if family == "clumps":  # nobody between them, where the barycenter is
+        first = 0.5 - shape[0]
+        return np.where(levels < first, 0.0, 0.7) + 0.1 * levels
+    if family == "zeros":
+        positive = np.clip((levels - 0.5 + shape[0]) / (0.5 + shape[0]), 0.0, 1.0)
+        return np.asarray(stats.beta(2, 4).ppf(positive))
     shares = np.asarray(DECILES[0], dtype=float) ** (1 - shape[0])
     shares *= np.asarray(DECILES[1], dtype=float) ** shape[0]
     running = np.cumsum(shares) / shares.sum()
@@ -90,8 +101,16 @@ class World:
     rules: bool = True
     weights: tuple[float, ...] = ()
     minimum: int = 11
+    range: float = 1.0
+    """How long the public range of Beta scores is, which lie within 0 to 1."""
+    epsilon: float | None = None
+    """The loss of privacy of a silo that sends noisy histograms; None for sketches."""
     conservative: bool = False
-    """Where the sketch leaves more open than sampling, intervals may cover more often."""
+    """Where the sketch leaves more open than sampling, intervals may cover more often.
+
+    So it is where cells are huge; where small counts are merged; and where quantiles of ten scores are
+    joined to a law: all that their staircase differs from it is added to the interval.
+    """
 
     @cached_property
     def plan(self) -> fp.Plan:
@@ -108,7 +127,18 @@ class World:
     @property
     def score_range(self) -> tuple[float, float]:
         """The public bounds of the scores."""
-        return {"beta": (0.0, 1.0), "lognormal": (0.0, 30.0), "deciles": (1.0, 10.0)}[self.family]
+        if self.family == "beta":
+            return 0.5 - self.range / 2, 0.5 + self.range / 2
+        return {"lognormal": (0.0, 30.0), "deciles": (1.0, 10.0)}.get(self.family, (0.0, 1.0))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The bins of noisy histograms, as a plan with the right planning size would have them."""
+        smallest = round(self.records * min(self.shares))
+        bins = planned_bins(smallest, self.epsilon or 1.0, float(self.silos))
+        if self.family == "deciles":
+            return Grid.of_points(np.arange(1.0, 11.0), bins=bins_of_points(10, bins))
+        return Grid.of(self.score_range, bins=bins)
 
     def law(self, silo: int, group: int) -> FloatArray:
         """The quantiles of a cell's law."""
@@ -118,6 +148,8 @@ class World:
             return quantiles("beta", 3 + away + place, 4)
         if self.family == "lognormal":
             return quantiles("lognormal", 0.3 * away + place)
+        if self.family in ("clumps", "zeros"):
+            return quantiles(self.family, away + place)
         return quantiles("deciles", min(max(0.3 + away + place, 0.0), 1.0))
 
     def expected(self) -> FloatArray:
@@ -151,6 +183,18 @@ class World:
         }
 
 
+def draw_scores(
+    law: FloatArray, count: int, random: np.random.Generator, family: str
+) -> FloatArray:
+    """Records of a law, one by one."""
+    at = random.random(count) * FINE
+    if family == "deciles":
+        return law[at.astype(np.int64)]
+    nearest = np.clip(at - 0.5, 0, FINE - 1.000001)  # between the points of the table, linearly
+    low = nearest.astype(np.int64)
+    return law[low] + (nearest - low) * (law[low + 1] - law[low])
+
+
 def sketch(
     world: World, silo: int, group: int, count: int, random: np.random.Generator
 ) -> fp.Cell:
@@ -162,12 +206,7 @@ def sketch(
         weights = random.choice(np.asarray(world.weights), count)
     levels = allowed_levels(count, world.levels, rules, kind=world.kind)
     if count <= LARGE or world.kind == "counts":
-        at = random.random(count) * FINE
-        scores = law[at.astype(np.int64)]
-        if world.family != "deciles":  # between the points of the table, linearly
-            nearest = np.clip(at - 0.5, 0, FINE - 1.000001)
-            low = nearest.astype(np.int64)
-            scores = law[low] + (nearest - low) * (law[low + 1] - law[low])
+        scores = draw_scores(law, count, random, world.family)
         cell = fp.Cell.from_scores(scores, levels=levels, kind=world.kind, weights=weights)
     else:
         cell = _by_order_statistics(law, count, levels, world.kind, random)
@@ -242,18 +281,46 @@ def _integral(law: FloatArray, levels: FloatArray, power: int) -> FloatArray:
     return running[low] + (at - low) * law[low] ** power / FINE
 
 
+def assess_sketches(
+    world: World, counts: IntArray, random: np.random.Generator, seed: int
+) -> Assessment:
+    """Sketch every cell and assess the sketches."""
+    cells = {}
+    for (silo, group), count in np.ndenumerate(counts):
+        if count >= (world.minimum if world.rules else 1):
+            cells[silo, group] = sketch(world, silo, group, int(count), random)
+    federation = fp.Federation.from_cells(cells, score_range=world.score_range)
+    method = fp.Method(estimator=world.estimator, levels=world.levels)  # type: ignore[arg-type]
+    return assess(federation, method, score_range=world.score_range, seed=seed, local=())
+
+
+def assess_histograms(
+    world: World, counts: IntArray, random: np.random.Generator, seed: int
+) -> Assessment:
+    """Count every cell in bins, add noise of the law that silos draw from, and assess the result."""
+    law, grid = NoiseLaw(world.epsilon or 1.0), world.grid
+    noisy = law.draw(random, (*counts.shape, grid.bins))
+    for (silo, group), count in np.ndenumerate(counts):
+        scores = draw_scores(world.law(silo, group), int(count), random, world.family)
+        noisy[silo, group] += np.bincount(grid.positions(scores), minlength=grid.bins)
+    silos, groups = map(range, counts.shape)
+    histograms = NoisyHistograms(
+        silos=tuple(silos), groups=tuple(groups), counts=noisy, grid=grid, noise=law
+    )
+    method = fp.Method(estimator="exact", levels=1000)
+    federation = histograms.federation()
+    return assess_noisy(
+        histograms, federation, method, score_range=world.score_range, seed=seed, redraws=200
+    )
+
+
 def simulate(world: World, truth: dict[str, FloatArray], seed: int) -> dict[str, float]:
     """Which intervals of one simulated federation cover (of ``W``: how many), and its p-value."""
     random = np.random.default_rng((seed, 77))
     expected = world.expected()
     counts = random.multinomial(round(world.records), (expected / expected.sum()).ravel())
-    cells = {}
-    for (silo, group), count in np.ndenumerate(counts.reshape(expected.shape)):
-        if count >= (world.minimum if world.rules else 1):
-            cells[silo, group] = sketch(world, silo, group, int(count), random)
-    federation = fp.Federation.from_cells(cells, score_range=world.score_range)
-    method = fp.Method(estimator=world.estimator, levels=world.levels)  # type: ignore[arg-type]
-    found = assess(federation, method, score_range=world.score_range, seed=seed, local=())
+    assessed = assess_sketches if world.epsilon is None else assess_histograms
+    found = assessed(world, counts.reshape(expected.shape), random, seed)
     distances = np.array([[*pair.interval] for pair in found.pairs])
     together = np.array([[*pair.simultaneous] for pair in found.pairs])
     lower, upper = found.disparity.interval
@@ -314,6 +381,19 @@ WORLDS = (
     ),
     World(name="lognormal", records=2_000, family="lognormal"),
     World(name="lognormal, null", records=2_000, family="lognormal", gap=0),
+    World(name="two clumps", records=2_000, family="clumps", gap=0.1),
+    World(name="two clumps, null", records=2_000, family="clumps", gap=0),
+    World(name="two clumps, 30 a cell, null", records=300, family="clumps", gap=0),
+    World(name="two clumps, 2,000 a cell, null", records=20_000, family="clumps", gap=0),
+    World(name="half zeros", records=2_000, family="zeros", gap=0.1),
+    World(name="half zeros, 30 a cell, null", records=300, family="zeros", gap=0),
+    World(
+        name="scores in a fiftieth of the range, null",
+        records=2_000,
+        range=50.0,
+        gap=0,
+        conservative=True,
+    ),
     World(name="deciles, counts", records=2_000, family="deciles", kind="counts", gap=0.3),
     World(name="deciles, counts, null", records=2_000, family="deciles", kind="counts", gap=0),
     World(
@@ -325,13 +405,28 @@ WORLDS = (
         conservative=True,
     ),
     World(
+        name="deciles, counts, 30 a cell, null",
+        records=300,
+        family="deciles",
+        kind="counts",
+        gap=0,
+        conservative=True,
+    ),
+    World(
         name="deciles, counts, 200,000 a cell",
         records=2_000_000,
         family="deciles",
         kind="counts",
         gap=0.1,
     ),
-    World(name="deciles, quantiles", records=2_000, family="deciles", kind="quantile", gap=0.3),
+    World(
+        name="deciles, quantiles",
+        records=2_000,
+        family="deciles",
+        kind="quantile",
+        gap=0.3,
+        conservative=True,
+    ),
     World(name="weights 1, 1, 1, 20", records=4_000, weights=(1, 1, 1, 20)),
     World(name="weights 1, 1, 1, 20, null", records=4_000, weights=(1, 1, 1, 20), gap=0),
     World(name="silos differ", records=5_000, between=2.0),
@@ -351,6 +446,14 @@ WORLDS = (
         gap=0.3,
         kind="quantile",
         conservative=True,
+    ),
+    World(name="noise, ε = 1, 2,000 a cell", records=20_000, epsilon=1.0),
+    World(name="noise, ε = 1, 2,000 a cell, null", records=20_000, epsilon=1.0, gap=0),
+    World(name="noise, ε = 0.5, 200 a cell", records=2_000, epsilon=0.5),
+    World(name="noise, ε = 5, 2,000 a cell", records=20_000, epsilon=5.0),
+    World(name="noise, ε = 1, deciles", records=20_000, epsilon=1.0, family="deciles", gap=0.3),
+    World(
+        name="noise, ε = 1, deciles, null", records=20_000, epsilon=1.0, family="deciles", gap=0
     ),
 )
 _CAUTIOUS = ("worst", "selection")

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from processes import Measured, in_turn
 
-from fedparity.sketches.grids import midpoints
+from fedparity.sketches.kinds import midpoints
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,13 +18,12 @@ import numpy.typing as npt
 from processes import report
 
 from fedparity.documents.plan import Plan
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.sketches.grids import midpoints, ranks
+from fedparity.sketches.kinds import midpoints, ranks
+from fedparity.sketches.passes import KernelName, choose_kernel
 from fedparity.sketches.records import ArrayRecords, Batch, RowCounts
-from fedparity.sketches.selection.passes import KernelName, choose_kernel
-from fedparity.sketches.selection.select import select
+from fedparity.sketches.select import ComputeOptions, select
 from fedparity.sketches.streaming import StreamSketch
 from fedparity.tables.opening import open_records
 

@@ -16,9 +16,9 @@ import numpy as np
 from processes import report
 
 import fedparity as fp
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
+from fedparity.sketches.select import ComputeOptions
 
 POSTGRES = os.environ.get("FEDPARITY_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("FEDPARITY_MARIADB", "mysql+pymysql://root@127.0.0.1:3306/test")

@@ -1,4 +1,4 @@
-"""Intervals hold as often as they say: three rows of ``benchmarks/interval_coverage.py``."""
+"""Intervals hold as often as they say: four rows of ``benchmarks/interval_coverage.py``."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,13 @@ NAMED = {world.name: world for world in WORLDS}
 @pytest.mark.slow
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    "name", ["200 a cell", "third group of 1 %, null", "40,000 a cell, k = 20"]
+    "name",
+    [
+        "200 a cell",
+        "third group of 1 %, null",
+        "40,000 a cell, k = 20",
+        "two clumps, 30 a cell, null",
+    ],
 )
 def test_nothing_covers_too_seldom_or_too_often(name):
     """A number that misses its bar is bold: its 99 % Wilson interval lies outside."""

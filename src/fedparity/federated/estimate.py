@@ -18,9 +18,8 @@ from fedparity.federated.mixtures import (
 )
 from fedparity.federated.pool import unit_masses
 from fedparity.functionals.cramer import cramer
-from fedparity.functionals.curves import center, heterogeneities
+from fedparity.functionals.curves import center, check_order, heterogeneities
 from fedparity.functionals.disparity import spread
-from fedparity.functionals.order import check_order
 from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
@@ -76,7 +75,7 @@ def estimate(federation: Federation, method: Method | None = None) -> Estimate:
     2.5
     """
     method = method or Method()
-    table = mixture_table(federation, observed_weights(federation), method)
+    table = mixture_table(federation, method)
     return Estimate(
         disparity=spread(table, federation.shares, method.order),
         heterogeneity=global_heterogeneity(read_cells(federation, method), method.order),
@@ -91,10 +90,14 @@ def global_heterogeneity(federation: Federation, order: int) -> float:
     Block by block, as differences of cdfs: a running sum of squares would lose half the digits.
     """
     masses = unit_masses(observed_weights(federation), federation.units, 1)
-    value = 0.0
-    for table in federation.pool.cdfs(masses):
-        value += float(heterogeneities(table, federation.shares, order))
-    return value
+
+    def summed() -> float:
+        value = 0.0
+        for table in federation.pool.cdfs(masses):
+            value += float(heterogeneities(table, federation.shares, order))
+        return value
+
+    return federation.once(("heterogeneity", order), summed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +126,7 @@ def pairs(federation: Federation, method: Method | None = None) -> tuple[Pair, .
     """
     method = method or Method()
     laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
-    table = mixture_table(federation, observed_weights(federation), method)
+    table = mixture_table(federation, method)
     return tuple(
         Pair(
             groups=(federation.groups[i], federation.groups[j]),

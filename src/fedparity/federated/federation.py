@@ -12,19 +12,23 @@ import numpy.typing as npt
 
 from fedparity.documents.fields import typed_label
 from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.errors import FederationError, GroupError, ScoreError
 from fedparity.errors.base import listed
+from fedparity.federated.count_spreading import spread_counts
 from fedparity.federated.pool import Pool
-from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, spread_counts
+from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes
 from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores, check_magnitude
-from fedparity.laws.label_codes import check_aligned, encode_labels
-from fedparity.laws.labels import Group, Silo, canonical_order
+from fedparity.laws.labels import Group, Silo, canonical_order, check_aligned, encode_labels
 from fedparity.laws.weights import Weights
+from fedparity.privacy.rounding import mean_square_error, rounding_error
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import DEFAULT_LEVELS, Kind, default_kind
 
 __all__ = ["Federation", "takes_federation"]
+
+_Found = TypeVar("_Found")
 
 _ATOMS = 256
 """Bins into which the continuous law of a cell is cut, at least."""
@@ -86,12 +90,71 @@ class Federation:
         GroupError
             If fewer than two groups were.
         """
-        cells: dict[tuple[Silo, Group], Cell] = {}
-        for message in messages:
-            cells |= message.released(plan)
-        released = {typed_label(group) for _, group in cells}
-        groups = [group for group in plan.groups if typed_label(group) in released]
-        return cls.from_cells(cells, groups=groups, score_range=plan.score_range)
+        sent = list(messages)
+        if plan.sketch == "counts" or any(message.kind == "histogram" for message in sent):
+            cells: dict[tuple[Silo, Group], Cell] = {}
+            for message in sent:
+                cells |= message.released(plan)
+            groups = _released(plan, {group for _, group in cells})
+            return cls.from_cells(cells, groups=groups, score_range=plan.score_range)
+        values = {
+            (message.silo, cell.group): cell
+            for message in sent
+            for cell in message.cells
+            if isinstance(cell, SketchedCell) and cell.values is not None
+        }
+        return cls._from_values(plan, values)
+
+    @classmethod
+    def _from_values(
+        cls, plan: Plan, cells: Mapping[tuple[Silo, Group], SketchedCell]
+    ) -> Federation:
+        """Return the federation of valid cells of quantiles or bin means, many of them at once."""
+        if not cells:
+            raise FederationError.empty()
+        groups = _released(plan, {group for _, group in cells})
+        silos = canonical_order(silo for silo, _ in cells)
+        group_of, silo_of, ordered = _in_order(cells, groups, silos)
+        levels = np.array([cell.levels for cell in ordered])
+        values = np.concatenate([cell.values for cell in ordered])
+        counts = np.array([cell.count for cell in ordered])
+        amounts = np.array([cell.amount for cell in ordered], dtype=np.float64)
+        squares = np.array([np.nan if c.mean_square is None else c.mean_square for c in ordered])
+        errors = np.zeros(levels.size)
+        starts = np.cumsum(levels) - levels
+        for size in np.unique(levels[~np.isnan(squares)]):
+            same = np.flatnonzero((levels == size) & ~np.isnan(squares))
+            errors[same] = mean_square_error(
+                values=values[starts[same, None] + np.arange(size)],
+                count=amounts[same],
+                score_range=plan.score_range,
+                rounding=plan.rounding,
+            )
+        above = {
+            threshold: np.array([np.nan if number is None else number for number in column])
+            for threshold, *column in zip(
+                plan.thresholds, *(cell.above for cell in ordered), strict=True
+            )
+            if any(number is not None for number in column)
+        }
+        return cls(
+            groups=groups,
+            silos=silos,
+            kind=plan.sketch,
+            group_of=group_of,
+            silo_of=silo_of,
+            counts=counts,
+            levels=levels,
+            rank_errors=np.array([cell.rank_error for cell in ordered]),
+            values=values,
+            parts=np.ones(values.size, np.int64),
+            value_errors=np.full(values.size, rounding_error(plan.score_range, plan.rounding)),
+            mean_squares=squares,
+            mean_square_errors=errors,
+            effective=amounts,
+            above=above,
+            score_range=plan.score_range,
+        )
 
     @classmethod
     def from_cells(
@@ -133,12 +196,7 @@ class Federation:
         found = canonical_order(group for _, group in cells)
         labels = found if groups is None else _checked_groups(groups, cells)
         silos = canonical_order(silo for silo, _ in cells)
-        group_at = {group: i for i, group in enumerate(labels)}
-        silo_at = {silo: i for i, silo in enumerate(silos)}
-        ordered = sorted(
-            ((group_at[group], silo_at[silo], cell) for (silo, group), cell in cells.items()),
-            key=lambda entry: entry[:2],
-        )
+        group_of, silo_of, ordered = _in_order(cells, labels, silos)
         kinds = canonical_order({cell.kind for cell in cells.values()})
         if len(kinds) > 1:
             raise FederationError(
@@ -149,27 +207,24 @@ class Federation:
             groups=labels,
             silos=silos,
             kind=kinds[0],
-            group_of=np.array([group for group, _, _ in ordered]),
-            silo_of=np.array([silo for _, silo, _ in ordered]),
-            counts=np.array([cell.count for _, _, cell in ordered]),
-            levels=np.array([cell.levels for _, _, cell in ordered]),
-            rank_errors=np.array([cell.rank_error for _, _, cell in ordered]),
-            values=np.concatenate([cell.values for _, _, cell in ordered]),
+            group_of=group_of,
+            silo_of=silo_of,
+            counts=np.array([cell.count for cell in ordered]),
+            levels=np.array([cell.levels for cell in ordered]),
+            rank_errors=np.array([cell.rank_error for cell in ordered]),
+            values=np.concatenate([cell.values for cell in ordered]),
             parts=np.concatenate(
-                [
-                    np.ones(c.levels, np.int64) if c.masses is None else c.masses
-                    for *_, c in ordered
-                ]
+                [np.ones(c.levels, np.int64) if c.masses is None else c.masses for c in ordered]
             ),
             value_errors=np.concatenate(
-                [np.broadcast_to(cell.value_error, cell.levels) for _, _, cell in ordered]
+                [np.broadcast_to(cell.value_error, cell.levels) for cell in ordered]
             ),
             mean_squares=np.array(
-                [np.nan if c.mean_square is None else c.mean_square for _, _, c in ordered]
+                [np.nan if c.mean_square is None else c.mean_square for c in ordered]
             ),
-            mean_square_errors=np.array([cell.mean_square_error for _, _, cell in ordered]),
-            effective=np.array([cell.effective for _, _, cell in ordered]),
-            above=_above([cell for _, _, cell in ordered]),
+            mean_square_errors=np.array([cell.mean_square_error for cell in ordered]),
+            effective=np.array([cell.effective for cell in ordered]),
+            above=_above(ordered),
             score_range=score_range,
         )
 
@@ -290,7 +345,7 @@ class Federation:
         """The same cells with the laws that their numbers most likely stand for.
 
         Bin means get continuous laws, cut into narrow bins, and merged counts are spread over the
-        scores at which they may be (:mod:`fedparity.federated.reconstruction`); all others stay as
+        scores at which they may be (:mod:`fedparity.federated.count_spreading`); all others stay as
         they are.
         """
         if self.kind == "counts" and self.value_errors.any():
@@ -335,6 +390,7 @@ class Federation:
             self.values + self.value_errors,
             self.parts.astype(np.float64),
             cells,
+            self.group_of,
         )
         return replace(
             self,
@@ -343,6 +399,10 @@ class Federation:
             parts=spread.masses,
             value_errors=np.zeros(spread.values.size),
         )
+
+    @cached_property
+    def _silo_at(self) -> dict[Silo, int]:
+        return {silo: place for place, silo in enumerate(self.silos)}
 
     @cached_property
     def count_table(self) -> npt.NDArray[Any]:
@@ -377,6 +437,22 @@ class Federation:
         """The values of all cells, sorted once for every estimate that reads them."""
         return Pool.from_values(self.values, self.levels, self.parts)
 
+    @cached_property
+    def _found(self) -> dict[object, Any]:
+        return {}
+
+    def once(self, name: object, find: Callable[[], _Found]) -> _Found:
+        """Return what ``find`` returns, which is computed once for this federation and name."""
+        if name not in self._found:
+            self._found[name] = find()
+        found: _Found = self._found[name]
+        return found
+
+    def forget(self) -> None:
+        """Free what was computed of the cells, many times their size; what is needed again is computed again."""
+        for name in ("reconstructed", "pool", "_found"):
+            self.__dict__.pop(name, None)
+
     def without(self, silo: Silo) -> Federation:
         """Return the federation of the other silos.
 
@@ -404,11 +480,11 @@ class Federation:
         GroupError
             If they have fewer than two groups.
         """
-        wanted = set(silos)
-        codes = [code for code, silo in enumerate(self.silos) if silo in wanted]
+        kept = np.zeros(len(self.silos), dtype=bool)
+        kept[[self._silo_at[silo] for silo in silos if silo in self._silo_at]] = True
         cells = {
             (self.silos[self.silo_of[i]], self.groups[self.group_of[i]]): self.cell(i)
-            for i in np.flatnonzero(np.isin(self.silo_of, codes)).tolist()
+            for i in np.flatnonzero(kept[self.silo_of]).tolist()
         }
         present = {group for _, group in cells}
         groups = [group for group in self.groups if group in present]
@@ -420,6 +496,29 @@ class Federation:
             f"Federation({silos}, {len(self.groups)} groups, "
             f"{self.counts.sum():.12g} records, {self.kind} sketches)"
         )
+
+
+def _released(plan: Plan, groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups of the plan, in its order, of which a cell was released."""
+    released = set(map(typed_label, groups))
+    return tuple(group for group in plan.groups if typed_label(group) in released)
+
+
+_AnyCell = TypeVar("_AnyCell", Cell, SketchedCell)
+
+
+def _in_order(
+    cells: Mapping[tuple[Silo, Group], _AnyCell], groups: Sequence[Group], silos: Sequence[Silo]
+) -> tuple[IntArray, IntArray, list[_AnyCell]]:
+    """The positions of each cell's group and silo, and the cells, in their order."""
+    group_at = {group: i for i, group in enumerate(groups)}
+    silo_at = {silo: i for i, silo in enumerate(silos)}
+    ordered = sorted(
+        ((group_at[group], silo_at[silo], cell) for (silo, group), cell in cells.items()),
+        key=lambda entry: entry[:2],
+    )
+    group_of, silo_of, kept = zip(*ordered, strict=True)
+    return np.array(group_of), np.array(silo_of), list(kept)
 
 
 def _above(cells: Sequence[Cell]) -> dict[float, FloatArray]:
@@ -445,7 +544,6 @@ def _checked_groups(
 
 
 _Options = ParamSpec("_Options")
-_Found = TypeVar("_Found")
 
 
 def takes_federation(

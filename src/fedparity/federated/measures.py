@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from fedparity.federated.attribution import Attribution, attribute
-from fedparity.federated.decomposition import Decomposition, TriangleTerms, decompose
+from fedparity.federated.decomposition import (
+    Attribution,
+    Decomposition,
+    TriangleTerms,
+    attribute,
+    decompose,
+)
 from fedparity.federated.estimate import Estimate, Pair, estimate, pairs
 from fedparity.federated.federation import Federation
-from fedparity.federated.influence import SiloInfluence, influences
-from fedparity.federated.local_audits import LocalAudit, local_audits
+from fedparity.federated.local_audits import LocalAudit, SiloInfluence, influences, local_audits
 from fedparity.federated.mixtures import Method
 
 __all__ = ["Measures"]

@@ -11,13 +11,11 @@ import numpy.typing as npt
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.pool import unit_masses
-from fedparity.functionals.order import Order, check_order
+from fedparity.functionals.curves import Order, check_order
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, check_trim, common_refinement
-from fedparity.sketches.grids import check_levels
-from fedparity.sketches.kinds import DEFAULT_ESTIMATOR
+from fedparity.laws.law import Law, QuantileTable, check_trim, common_refinement
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, check_levels
 
 __all__ = [
     "Estimator",
@@ -41,7 +39,7 @@ class Method:
     Parameters
     ----------
     order : 1 or 2
-        The p of :math:`W_p`, :math:`G_p` and :math:`H_p`.
+        2: squared differences, 1: absolute ones; *p* in :math:`W_p`, :math:`G_p` and :math:`H_p`.
     estimator : "exact" or "grid"
         ``exact`` integrates between the mixtures by common refinement of their cumulative masses,
         cells of bin means being reconstructed first; ``grid`` inverts them at k midpoints (the
@@ -102,35 +100,53 @@ def mixtures(federation: Federation, *, reconstruct: bool = True) -> dict[Group,
     array([2., 5.])
     """
     federation = federation.reconstructed if reconstruct else federation
-    masses = unit_masses(observed_weights(federation), federation.units, 1)
-    return {
-        group: federation.pool.law(row)
-        for group, row in zip(federation.groups, masses, strict=True)
-    }
+    return dict(zip(federation.groups, _observed_laws(federation, 1), strict=True))
+
+
+def _observed_laws(federation: Federation, levels: int) -> list[Law]:
+    """The mixtures of the cells as they are, built once: an audit reads them a dozen times."""
+    masses = unit_masses(observed_weights(federation), federation.units, levels)
+
+    def build() -> list[Law]:
+        return [federation.pool.law(row) for row in masses]
+
+    return federation.once(("laws", masses.dtype.char, masses.tobytes()), build)
 
 
 def mixture_table(
     federation: Federation,
-    weights: npt.NDArray[Any],
     method: Method,
+    weights: npt.NDArray[Any] | None = None,
     *,
     reconstruct: bool = True,
 ) -> QuantileTable:
     """Return the quantile functions of one mixture of cells per row of ``weights``.
 
-    With the ``grid`` estimator they are read on the midpoint grid (Algorithm 1), with the
+    The mixtures of the groups if no weights are given. With the ``grid`` estimator they are read on the midpoint grid (Algorithm 1), with the
     ``exact`` one on the common refinement of their cumulative masses, cells of bin means being
     reconstructed first.
     """
     if reconstruct:
         federation = read_cells(federation, method)
-    levels = grid_levels(federation, method)
+    levels, trim = grid_levels(federation, method), method.trim
+    if method.estimator == "exact" and weights is None:
+        return federation.once(
+            ("table", levels, trim), lambda: _observed_table(federation, levels, trim)
+        )
+    if weights is None:
+        weights = observed_weights(federation)
     masses = unit_masses(weights, federation.units, levels)
     pool = federation.pool
     if method.estimator == "exact":
-        return common_refinement([pool.law(row) for row in masses], trim=method.trim)
-    values = np.stack([pool.quantiles(row, levels, method.trim) for row in masses])
-    return QuantileTable(grid_widths(levels, method.trim), values)
+        return common_refinement([pool.law(row) for row in masses], trim=trim)
+    values = np.stack([pool.quantiles(row, levels, trim) for row in masses])
+    return QuantileTable(grid_widths(levels, trim), values)
+
+
+def _observed_table(federation: Federation, levels: int, trim: float) -> QuantileTable:
+    table = common_refinement(_observed_laws(federation, levels), trim=trim)
+    table.values.flags.writeable = False  # several measures read it
+    return table
 
 
 def grid_levels(federation: Federation, method: Method) -> int:

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.functionals.curves import CDFTable
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.arrays import FloatArray, IntArray, sort_order
 from fedparity.laws.law import Law
-from fedparity.laws.sorting import sort_order
-from fedparity.sketches.grids import midpoints, ranks
+from fedparity.sketches.kinds import midpoints, ranks
 
 __all__ = ["Pool", "level_positions", "unit_masses"]
 
@@ -72,7 +71,7 @@ class Pool:
     def cdfs(self, masses: npt.NDArray[Any]) -> Iterator[CDFTable]:
         """Yield the cdfs of several mixtures (rows of ``masses``), block by block of atoms."""
         units = np.bincount(self.cells, self.parts, minlength=masses.shape[1])
-        totals = masses @ units.astype(masses.dtype)
+        totals = np.einsum("rc,c->r", masses, units.astype(masses.dtype))  # BLAS: bits by threads
         carried = np.zeros((masses.shape[0], 1), dtype=masses.dtype)
         for start in range(0, self.atoms.size - 1, _BLOCK):
             atoms = self.atoms[start : start + _BLOCK + 1]

@@ -26,10 +26,8 @@ __all__ = [
     "BinCuts",
     "BinShapes",
     "CellLayout",
-    "SpreadCounts",
     "mean_shapes",
     "quantile_shapes",
-    "spread_counts",
 ]
 
 _STEEPEST = 3.0
@@ -93,7 +91,7 @@ class BinShapes(NamedTuple):
 
     def at(self, bins: IntArray) -> BinShapes:
         """Return the shapes of these bins (last axis)."""
-        return BinShapes(*(end[..., bins] for end in self))
+        return BinShapes(*(end.take(bins, axis=-1) for end in self))
 
     def quantile(self, part: FloatArray | float = 1.0) -> FloatArray:
         """Return the values at these parts, from 0 to 1, of the bins."""
@@ -110,6 +108,16 @@ class BinShapes(NamedTuple):
         first, second, low, high = self._cut(part)
         total: FloatArray = (first * (self.left + low) + second * (self.middle + high)) / 2
         return total
+
+    def quantile_and_integral(self, part: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return :meth:`quantile` and :meth:`integral`, from one cut of the bins."""
+        first, second, low, high = self._cut(part)
+        value: FloatArray = np.where(part < self.corner, low, high)
+        first *= np.add(low, self.left, out=low)
+        second *= np.add(high, self.middle, out=high)
+        first += second
+        first /= 2
+        return value, first
 
     def square_integral(self, part: FloatArray | float = 1.0) -> FloatArray:
         """Return the integral of its square."""
@@ -270,9 +278,13 @@ def _part_means(shapes: BinShapes, parts: int) -> FloatArray:
         return shapes.means()
     half = (np.arange(parts // 2) + 0.5) / (parts // 2)
     left, middle, right, _ = (end[..., None] for end in shapes)
-    values: FloatArray = np.concatenate(
-        (left + (middle - left) * half, middle + (right - middle) * half), axis=-1
-    )
+    values = np.empty((*shapes.corner.shape, parts))
+    for cut, low, high in (
+        (np.s_[..., : parts // 2], left, middle),
+        (np.s_[..., parts // 2 :], middle, right),
+    ):
+        np.multiply(high - low, half, out=values[cut])
+        values[cut] += low
     axes = tuple(range(shapes.corner.ndim - 1))
     (elsewhere,) = np.nonzero((shapes.corner != 0.5).any(axis=axes))
     if elsewhere.size:
@@ -372,118 +384,28 @@ def _match(
 
 def _spread_ties(values: FloatArray, layout: CellLayout, value_error: float) -> FloatArray:
     """Equal rounded values of a cell, spread evenly over the numbers that round to them."""
-    size = values.shape[-1]
-    new = np.ones(values.shape, dtype=bool)
-    new[..., 1:] = values[..., 1:] != values[..., :-1]
-    new[..., layout.starts] = True
-    if new.all():
+    repeats = np.zeros(values.shape, dtype=bool)
+    np.equal(values[..., 1:], values[..., :-1], out=repeats[..., 1:])
+    repeats[..., layout.starts] = False
+    tied = np.flatnonzero(repeats)
+    if not tied.size:
         return values
-    places = np.arange(size)
-    start = np.maximum.accumulate(np.where(new, places, 0), axis=-1)
-    following = np.ones(values.shape, dtype=bool)
-    following[..., :-1] = new[..., 1:]
-    end = np.minimum.accumulate(np.where(following, places, size)[..., ::-1], axis=-1)[..., ::-1]
-    within = (2 * (places - start) + 1) / (end - start + 1) - 1
-    before = np.take_along_axis(values, np.maximum(start - 1, 0), axis=-1)
-    after = np.take_along_axis(values, np.minimum(end + 1, size - 1), axis=-1)
-    cell_start = np.repeat(layout.starts, layout.levels)
-    cell_end = np.repeat(layout.ends, layout.levels)
+    spread = values.copy()
+    flat = spread.reshape(-1)
+    # The runs of equal values, from the first to the last place of each.
+    (breaks,) = np.nonzero(np.diff(tied) > 1)
+    start = tied[np.concatenate(([0], breaks + 1))] - 1
+    end = tied[np.append(breaks, tied.size - 1)]
+    value, size = flat[start], values.shape[-1]
+    cell = np.repeat(np.arange(layout.levels.size), layout.levels)[start % size]
+    before, after = flat[np.maximum(start - 1, 0)], flat[np.minimum(end + 1, flat.size - 1)]
     # No farther than halfway to the next value: rounding may have moved less than it is said to.
-    down = np.where(
-        start > cell_start, np.minimum((values - before) / 2, value_error), value_error
-    )
-    up = np.where(end < cell_end, np.minimum((after - values) / 2, value_error), value_error)
-    spread: FloatArray = values + within * np.where(within < 0, down, up)
+    first, last = start % size > layout.starts[cell], end % size < layout.ends[cell]
+    down = np.where(first, np.minimum((value - before) / 2, value_error), value_error)
+    up = np.where(last, np.minimum((after - value) / 2, value_error), value_error)
+    length = end - start + 1
+    run = np.repeat(np.arange(start.size), length)
+    place = np.arange(run.size) - np.repeat(np.cumsum(length) - length, length)
+    within = (2 * place + 1) / length[run] - 1
+    flat[start[run] + place] += within * np.where(within < 0, down[run], up[run])
     return spread
-
-
-# Records of merged counts, spread over the scores at which they may be.
-#
-# Where small counts are merged with their neighbors, a message tells how many records lie between two
-# scores, not where. Cells merge at different places, so together they tell more: the law of all records
-# that makes the counts of all cells most likely, found by repeating
-#
-# .. math:: f(x) \propto \sum_i m_i \, \frac{f(x) \, 1\{x \in [l_i, h_i]\}}{f([l_i, h_i])},
-#
-# the estimate of Turnbull (1976) for counts of intervals. Inside a run the records of every cell are spread
-# as those of all cells are: what the counts of a group do not tell is taken to be no disparity. (The
-# same estimate from the cells of one group alone was tried: with few records it puts them at few scores,
-# other ones in every group, and doubles the disparity.)
-#
-# References
-# ----------
-# Turnbull, B. W. (1976). The empirical distribution function with arbitrarily grouped, censored and
-# truncated data. Journal of the Royal Statistical Society B 38, 290-295.
-
-_ROUNDS = 200
-_LEAST = 1e-12
-"""Share of the records that every score has at least: no run is without any."""
-_SAME = 1e-9
-"""Ends of runs nearer than this share of the range are one score."""
-
-
-class SpreadCounts(NamedTuple):
-    """Records at scores, cell after cell."""
-
-    values: FloatArray
-    masses: FloatArray
-    levels: IntArray
-    """Scores of each cell."""
-
-
-def spread_counts(
-    low: FloatArray, high: FloatArray, records: FloatArray, cells: IntArray
-) -> SpreadCounts:
-    """Return where the ``records`` between ``low`` and ``high`` most likely are.
-
-    Parameters
-    ----------
-    low, high, records : arrays of numbers
-        The scores between which so many records are; both are the same where it is known.
-    cells : array of int
-        The cell of each count, in increasing order.
-
-    Examples
-    --------
-    >>> low, high = np.array([1.0, 1.0, 2.0]), np.array([2.0, 1.0, 2.0])
-    >>> found = spread_counts(low, high, np.array([40.0, 30.0, 10.0]), np.array([0, 1, 1]))
-    >>> found.values, found.masses.round(6)
-    (array([1., 2., 1., 2.]), array([30., 10., 30., 10.]))
-    """
-    points = _distinct(np.concatenate((low, high)))
-    near = _SAME * (points[-1] - points[0])
-    first = np.searchsorted(points, low - near)
-    stop = np.searchsorted(points, high + near, side="right")
-    law = _likeliest(first, stop, records, points.size)
-    # One row per record of a count and a point in its run, then summed by cell and point.
-    width = stop - first
-    count_of = np.repeat(np.arange(width.size), width)
-    at = np.arange(count_of.size) - np.repeat(np.cumsum(width) - width, width) + first[count_of]
-    running = np.concatenate(([0.0], np.cumsum(law)))
-    share = law[at] / (running[stop] - running[first])[count_of]
-    places, place_of = np.unique(cells[count_of] * points.size + at, return_inverse=True)
-    return SpreadCounts(
-        points[places % points.size],
-        np.bincount(place_of, records[count_of] * share).astype(np.float64, copy=False),
-        np.bincount(places // points.size),
-    )
-
-
-def _likeliest(first: IntArray, stop: IntArray, records: FloatArray, points: int) -> FloatArray:
-    """The law at the points that makes the counts most likely."""
-    law = np.full(points, 1 / points)
-    for _ in range(_ROUNDS):
-        running = np.concatenate(([0.0], np.cumsum(law)))
-        density = records / (running[stop] - running[first])
-        ends = np.bincount(first, density, points + 1) - np.bincount(stop, density, points + 1)
-        law = law * np.maximum(np.cumsum(ends)[:-1], 0.0)
-        law = np.maximum(law / law.sum(), _LEAST)
-    return law
-
-
-def _distinct(scores: FloatArray) -> FloatArray:
-    """The scores in increasing order, those that differ by rounding only once."""
-    ordered = np.unique(scores)
-    apart = np.diff(ordered, prepend=-np.inf) > _SAME * (ordered[-1] - ordered[0])
-    distinct: FloatArray = ordered[apart]
-    return distinct

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fedparity.functionals.curves import center
-from fedparity.functionals.order import check_order
+from fedparity.functionals.curves import center, check_order
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.law import Law, common_refinement
 from fedparity.laws.weights import Weights
 
 __all__ = ["barycenter"]

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fedparity.functionals.curves import CDFTable, integral
-from fedparity.functionals.order import check_order, checked_power, power
+from fedparity.functionals.curves import CDFTable, check_order, checked_power, integral, power
 from fedparity.laws.law import Law
 
 __all__ = ["cdf_table", "cramer", "cramer_power"]

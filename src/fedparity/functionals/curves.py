@@ -1,6 +1,6 @@
 r"""Curves on common intervals, many sets of them at once: the one kernel behind every measure.
 
-A table holds one curve per row and one interval per column, with any leading axes in front: redraws,
+A table has one curve per row and one interval per column, with any leading axes in front: redraws,
 allocations, silos. Rows are the quantile functions of the groups on intervals of levels, or their cdfs
 on intervals of scores, and an integral is a sum over columns. Estimates, the bootstrap, redraws of noise
 and planning all call the functions below, so that they agree to the last bit.
@@ -10,23 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.functionals.order import checked_power, power
+from fedparity.errors import MagnitudeError, OptionError
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.refinement import QuantileTable
+from fedparity.laws.law import QuantileTable
 
 __all__ = [
     "CDFTable",
     "Counterfactuals",
+    "Order",
     "Terms",
     "around_center",
     "around_mean",
     "center",
+    "check_order",
     "checked",
+    "checked_power",
     "counterfactuals",
     "disparities",
     "from_center",
@@ -34,12 +37,49 @@ __all__ = [
     "integral",
     "lower_weighted_median",
     "pair_powers",
+    "power",
     "shapley",
     "terms",
 ]
 
+Order: TypeAlias = Literal[1, 2]
+"""The order p: 1 or 2."""
+
+_SMALLEST = 1e-290
+"""Powers below this have lost digits to gradual underflow, or soon will when averaged."""
+
+
+def check_order(order: int) -> None:
+    """Raise unless ``order`` is 1 or 2."""
+    if isinstance(order, bool) or order not in (1, 2):
+        raise OptionError(f"order must be 1 or 2, not {order!r}.", fix="pass order=1 or order=2.")
+
+
+def power(differences: FloatArray, order: int, *, out: FloatArray | None = None) -> FloatArray:
+    r"""Return :math:`|x|^p` elementwise, written into ``out`` if given."""
+    return (np.abs if order == 1 else np.square)(differences, out=out)
+
+
+def checked_power(value: float, rows: FloatArray, widths: FloatArray, what: str) -> float:
+    """Return ``value``, a measure of how the ``rows`` differ, if a float could hold it.
+
+    Zero must mean equality: a mean square that underflowed to zero is refused, not returned.
+
+    Raises
+    ------
+    MagnitudeError
+        If it underflowed although the rows differ on a width that is not zero.
+    """
+    if value < _SMALLEST and (rows[:, widths > 0] != rows[:1, widths > 0]).any():
+        raise MagnitudeError(
+            f"{what} is not zero but too small for a 64-bit float.",
+            fix="rescale the scores (for example to [0, 1]) before measuring.",
+        )
+    return value
+
+
 _ROUNDING = 1e-12
-"""Shares that reach one half up to this are taken to reach it: five times 0.1 is one half."""
+"""Shares within this tolerance of one half count as one half: five times 0.1 is one half."""
 _TINY = 1e-300
 _BLOCK = 1 << 13
 """Columns of one table whose dispersion is computed at once, at least."""
@@ -205,7 +245,7 @@ class Terms(NamedTuple):
     v_mix: FloatArray
     v_bar: FloatArray
     remainder: FloatArray | None
-    """None for order 1, where there is no identity."""
+    """None for order 1, for which no identity holds."""
 
 
 def terms(mixtures: QuantileTable, centers: FloatArray, shares: FloatArray, order: int) -> Terms:

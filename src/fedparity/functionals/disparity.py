@@ -7,13 +7,11 @@ from typing import overload
 
 import numpy.typing as npt
 
-from fedparity.functionals.curves import checked, disparities
+from fedparity.functionals.curves import check_order, checked, disparities
 from fedparity.functionals.group_laws import laws_and_weights
-from fedparity.functionals.order import check_order
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.laws.law import Law, QuantileTable, common_refinement
 from fedparity.laws.weights import Weights
 
 __all__ = ["disparity", "spread"]

@@ -8,8 +8,7 @@ import numpy as np
 
 from fedparity.errors import GroupError, GroupMismatchError, ScoreError
 from fedparity.laws.arrays import as_masses, as_scores
-from fedparity.laws.label_codes import check_aligned, encode_labels
-from fedparity.laws.labels import Group
+from fedparity.laws.labels import Group, check_aligned, encode_labels
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights
 

@@ -8,9 +8,8 @@ from typing import overload
 import numpy.typing as npt
 
 from fedparity.functionals.cramer import cdf_table
-from fedparity.functionals.curves import checked, heterogeneities
+from fedparity.functionals.curves import check_order, checked, heterogeneities
 from fedparity.functionals.group_laws import laws_and_weights
-from fedparity.functionals.order import check_order
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
 from fedparity.laws.weights import Weights

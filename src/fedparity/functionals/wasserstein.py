@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 
-from fedparity.functionals.curves import integral
-from fedparity.functionals.order import check_order, checked_power, power
+from fedparity.functionals.curves import check_order, checked_power, integral, power
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.laws.law import Law, QuantileTable, common_refinement
 
 __all__ = ["distance_in_table", "wasserstein", "wasserstein_power"]
 

@@ -1,19 +1,23 @@
-"""A law on the line with finitely many atoms."""
+"""A law on the line with finitely many atoms: sorted, cut at common levels, mixed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Never, final, overload
+from typing import Any, NamedTuple, Never, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
-from fedparity.laws.sorting import sort_all
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude, sort_all
 
-__all__ = ["Law"]
+__all__ = [
+    "Law",
+    "QuantileTable",
+    "check_trim",
+    "common_refinement",
+]
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -37,7 +41,7 @@ class Law:
     Raises
     ------
     ScoreError
-        If an atom is not a finite number, or there is none.
+        If an atom is not a finite number, or if there are no atoms.
     MagnitudeError
         If an atom is beyond ±1e140, whose squares would not fit a float.
     MassError
@@ -172,14 +176,14 @@ class Law:
         OptionError
             If a level is not above 0 and at most 1.
         """
-        asked = np.asarray(levels, dtype=np.float64)
-        if not ((asked > 0) & (asked <= 1)).all():
+        wanted = np.asarray(levels, dtype=np.float64)
+        if not ((wanted > 0) & (wanted <= 1)).all():
             raise OptionError(
                 "quantile levels must be above 0 and at most 1.",
                 fix="pass levels in (0, 1]; the lowest atom is law.atoms[0].",
             )
-        values = self.atoms[np.searchsorted(self.cumulative, asked - self._rounding, side="left")]
-        return float(values) if asked.ndim == 0 else values
+        values = self.atoms[np.searchsorted(self.cumulative, wanted - self._rounding, side="left")]
+        return float(values) if wanted.ndim == 0 else values
 
     @overload
     def cdf(self, points: float) -> float: ...
@@ -187,10 +191,10 @@ class Law:
     def cdf(self, points: npt.ArrayLike) -> FloatArray: ...
     def cdf(self, points: npt.ArrayLike) -> float | FloatArray:
         r"""Return :math:`F(x) = \nu((-\infty, x])` at ``points``."""
-        asked = np.asarray(points, dtype=np.float64)
+        where = np.asarray(points, dtype=np.float64)
         padded = np.concatenate(([0.0], self.cumulative))
-        values = padded[np.searchsorted(self.atoms, asked, side="right")]
-        return float(values) if asked.ndim == 0 else values
+        values = padded[np.searchsorted(self.atoms, where, side="right")]
+        return float(values) if where.ndim == 0 else values
 
     def __len__(self) -> int:
         return self.atoms.size
@@ -209,3 +213,68 @@ def _merge_ties(
         return atoms, weights
     starts = np.concatenate(([0], np.flatnonzero(is_new) + 1))
     return atoms[starts], np.add.reduceat(weights, starts)
+
+
+class QuantileTable(NamedTuple):
+    """Quantile functions read on consecutive intervals of levels, on which they are constant.
+
+    An integral over levels of any function of them is a sum over columns.
+    """
+
+    widths: FloatArray
+    """Length of each interval, zero where levels of two laws coincide."""
+    values: FloatArray
+    """One row per law, one column per interval."""
+
+
+def common_refinement(laws: Sequence[Law], *, trim: float = 0.0) -> QuantileTable:
+    r"""Return the quantile functions of ``laws`` on the intervals cut by all their cdf values.
+
+    :math:`Q_\nu` is constant on :math:`(F(x_{i-1}), F(x_i)]`, so between two consecutive cdf
+    values of any of the laws all of them are constant and an integral over :math:`u` is a
+    finite sum: exact for laws of any sizes, with no grid. With ``trim`` the intervals are
+    those inside :math:`[\varepsilon, 1 - \varepsilon]` (paper, `rem:trimmed`).
+
+    Examples
+    --------
+    >>> widths, values = common_refinement([Law([0.0, 1.0], [1, 1]), Law([5.0], [1])])
+    >>> widths[widths > 0], values[:, widths > 0]
+    (array([0.5, 0.5]), array([[0., 1.],
+           [5., 5.]]))
+    """
+    check_trim(trim)
+    if all(law.is_uniform and len(law) == len(laws[0]) for law in laws):
+        size = len(laws[0])
+        widths = _widths(laws[0].cumulative, trim) if trim else np.broadcast_to(1 / size, size)
+        return QuantileTable(widths, np.stack([law.atoms for law in laws]))
+    sizes = [len(law) for law in laws]
+    levels = np.concatenate([law.cumulative for law in laws])
+    order = np.argsort(levels, kind="stable")  # a merge of sorted runs: linear
+    values = np.empty((len(laws), levels.size))
+    counter: npt.DTypeLike = np.int32 if levels.size < 2**31 else np.int64  # half the traffic
+    end = 0
+    for row, law in enumerate(laws):
+        start, end = end, end + sizes[row]
+        own = (order >= start) & (order < end)
+        passed = np.cumsum(own, dtype=counter)
+        passed -= own
+        np.take(law.atoms, passed, out=values[row], mode="clip")
+    return QuantileTable(_widths(levels[order], trim), values)
+
+
+def check_trim(trim: float) -> None:
+    """Raise unless ``trim`` is a share in [0, 0.5)."""
+    if not 0 <= trim < 0.5:
+        raise OptionError(
+            f"trim must be at least 0 and below 0.5, not {trim!r}.",
+            fix="pass trim=0 for the whole law, or for example trim=0.01.",
+        )
+
+
+def _widths(levels: FloatArray, trim: float) -> FloatArray:
+    if trim:
+        levels = np.clip(levels, trim, 1 - trim)
+    widths = np.empty_like(levels)
+    widths[0] = levels[0] - trim
+    np.subtract(levels[1:], levels[:-1], out=widths[1:])
+    return widths

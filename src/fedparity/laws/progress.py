@@ -28,7 +28,7 @@ _SECONDS = 0.1
 
 
 def callback(progress: Reports | bool | None) -> Reports | None:  # noqa: FBT001 -- a user's option
-    """Return the callback that a user passed as ``progress``, if it is one."""
+    """Return the callback that a user passed as ``progress``, or None if it is a boolean."""
     return None if isinstance(progress, bool) else progress
 
 

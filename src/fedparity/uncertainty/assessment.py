@@ -1,4 +1,4 @@
-"""How sure are we: one object that keeps the errors of a disparity apart, and adds them."""
+"""How sure are we: one object that reports the errors of a disparity separately, and adds them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.documents.fields import group_words
 from fedparity.documents.result_parts import Verdict, verdict
 from fedparity.errors import GroupError
-from fedparity.federated.attribution import Attribution
+from fedparity.federated.decomposition import Attribution
 from fedparity.federated.estimate import Pair, estimate
 from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.measures import Measures
@@ -176,19 +176,19 @@ def _largest_tie(federation: Federation) -> float:
 _TINY = 1e-300
 
 _IN_TAILS = 4
-"""Redraws that an interval must leave outside, for its ends to be told by them."""
+"""The number of redraws outside an interval from which its ends can be estimated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DisparityAssessment(LengthAssessment):
-    """The global disparity with its errors, kept apart."""
+    """The global disparity with its errors, each separately."""
 
     certificate: Bounds
-    """What the raw data could be, given the sketches."""
+    """What the raw data could be, given what the silos sent."""
     outer: Bounds
     """The same if records that nobody described are counted: withheld cells, missing silos."""
     p_value: float
-    """How often sampling noise alone would show at least this much."""
+    """How often chance alone would show at least this much."""
     null: tuple[float, ...]
     """The null distribution behind the p-value: disparities of redrawn noise, sorted."""
 
@@ -268,9 +268,9 @@ def assess(
 ) -> Assessment:
     """Measure a federation, and say how far each number may be from the truth.
 
-    Three errors are kept apart: what the population could be given the data (the interval, by a
+    Three errors are separate: what the population could be given the data (the interval, by a
     seeded bootstrap that repeats the whole audit from the sketches alone), what the raw data could
-    be given the sketches (the certificate), and what is missing (``unseen`` records).
+    be given what the silos sent (the certificate), and what is missing (``unseen`` records).
 
     Parameters
     ----------
@@ -279,10 +279,10 @@ def assess(
     confidence : float
         Confidence level of the intervals.
     unseen, unseen_total
-        At most so many further records exist; see :func:`fedparity.theory.certify`.
+        Upper bounds of the missing records; see :func:`fedparity.theory.certify`.
     redraws : int, optional
         Bootstrap redraws; 500, or fewer for many values. Beyond 300,000 values the groups are
-        redrawn as wholes (:mod:`fedparity.uncertainty.bootstrap`), and a warning says so.
+        redrawn as wholes (:mod:`fedparity.uncertainty.bootstrap`), with a warning.
     seed : int
         Equal seeds give equal numbers.
     local : collection of silos, optional

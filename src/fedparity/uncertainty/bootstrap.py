@@ -180,8 +180,9 @@ class _Reader:
         """Return the measures of redraws, and of their noise."""
         curves = self._read(found.own)
         measured = self._measures(found, curves, self._read)
-        cdf_noise = self.nodes.cdfs(found.own) - self.own_cdfs
-        measured["heterogeneity noise"] = self._cdf_spread(cdf_noise, found.shares)
+        measured["heterogeneity noise"] = self._cdf_spread(
+            curves.cdfs - self.own_cdfs, found.shares
+        )
         if not self.nodes.steps:
             own = self.nodes.quantiles(self.own_cdfs, curves.levels)
             noise = curves.table._replace(values=curves.table.values - own)
@@ -204,7 +205,7 @@ class _Reader:
         measured = {
             "disparity": disparity,
             "pairs": pair_powers(curves.table, self.order),
-            "heterogeneity": self._cdf_spread(self.nodes.cdfs(found.own), shares),
+            "heterogeneity": self._cdf_spread(curves.cdfs, shares),
         }
         if found.no_selection is None or found.local_parity is None:
             return measured

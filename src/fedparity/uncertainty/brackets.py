@@ -14,8 +14,7 @@ from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law
-from fedparity.laws.mixture import mixture
-from fedparity.laws.weights import Weights
+from fedparity.laws.weights import Weights, mixture
 from fedparity.uncertainty.checks import checked_range, checked_unseen
 from fedparity.uncertainty.envelopes import Envelope, group_envelopes
 
@@ -80,7 +79,7 @@ def sharp_envelopes(
 ) -> list[Envelope]:
     """Return the envelope of each group, fit to be read at one point.
 
-    A bin mean is the float of a sum, whose last digit a threshold can tell from another, so it is
+    A bin mean is the float of a sum, whose last digit a threshold can distinguish from another, so it is
     taken to be off by that much; masses that are whole numbers are summed as such.
     """
     if federation.kind == "mean":

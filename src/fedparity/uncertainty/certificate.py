@@ -1,4 +1,4 @@
-"""A certificate: the interval that the raw data's disparity cannot leave, given the sketches."""
+"""A certificate: the interval that the raw data's disparity cannot leave, given what the silos sent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.functionals.curves import center
-from fedparity.functionals.order import check_order, power
+from fedparity.functionals.curves import center, check_order, power
 from fedparity.laws.arrays import IntArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
@@ -72,8 +71,8 @@ def certify(
     Raises
     ------
     OptionError
-        If the range is not one, a value lies outside it, ``unseen`` names another group, or a
-        number of unseen records is not one.
+        If the range is not valid, a value lies outside it, ``unseen`` names another group, or a
+        number of unseen records is not valid.
 
     Examples
     --------

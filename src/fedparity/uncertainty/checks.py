@@ -136,8 +136,8 @@ class Evidence:
         Raises
         ------
         OptionError
-            If the range is not one, a value lies outside it, ``unseen`` names another group, or
-            a number of unseen records is not one.
+            If the range is not valid, a value lies outside it, ``unseen`` names another group, or
+            a number of unseen records is not valid.
         """
         low, high = checked_range(federation, score_range)
         seen = float(federation.counts.sum())
@@ -243,14 +243,14 @@ def checked_unseen(federation: Federation, unseen: Mapping[Group, float] | None)
     for group in given:
         if group not in federation.groups:
             raise OptionError(
-                f"unseen names group {group!r}, which the sketches do not hold.",
+                f"unseen names group {group!r}, which the sketches do not contain.",
                 fix="spell it as the cells do; 1 and '1' are different labels.",
             )
     extra = np.array([float(given.get(group, 0.0)) for group in federation.groups])
     if not (extra >= 0).all():
         raise OptionError(
             "unseen records must be numbers of at least 0.",
-            fix="pass an upper bound for each group, or math.inf where there is none.",
+            fix="pass an upper bound for each group, or math.inf without a bound.",
         )
     return extra
 
@@ -266,7 +266,12 @@ def _checked_total(unseen_total: float) -> float:
 
 
 def _from_zero(federation: Federation, low: float, high: float) -> Federation:
-    """The same sketches with scores counted from ``low``, and what floats have rounded stated.
+    """The same sketches with scores counted from ``low``, built once for all bounds of a federation."""
+    return federation.once(("from", low, high), lambda: _moved(federation, low, high))
+
+
+def _moved(federation: Federation, low: float, high: float) -> Federation:
+    """The sketches with scores counted from ``low``, and what floats have rounded stated.
 
     A bin mean is the float nearest to the mean, so it may be off by half a spacing of floats; a mean
     square, which is a difference of two squares in the range, by a few spacings times the range.

@@ -155,6 +155,10 @@ def variance_inside(evidence: Evidence) -> FloatArray:
     bins that the cell states; from the true means they are at less, since a mean is the
     point of the least mean square.
     """
+    return evidence.federation.once(("inside", evidence.range), lambda: _variance_inside(evidence))
+
+
+def _variance_inside(evidence: Evidence) -> FloatArray:
     federation = evidence.federation
     gain = bins_of(evidence).variances
     most = np.empty(federation.levels.size)

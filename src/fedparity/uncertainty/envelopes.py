@@ -16,11 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
-from fedparity.functionals.curves import around_center, center, integral
-from fedparity.functionals.order import power
+from fedparity.functionals.curves import around_center, center, integral, power
 from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.law import Law, common_refinement
 
 __all__ = [
     "NOBODY",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from fedparity.errors import GroupError
 from fedparity.laws.labels import Group
-from fedparity.laws.refinement import check_trim
-from fedparity.sketches.grids import check_levels
+from fedparity.laws.law import check_trim
+from fedparity.sketches.kinds import check_levels
 from fedparity.text import OneLine
 from fedparity.uncertainty.checks import (
     check_confidence,

@@ -27,7 +27,7 @@ import numpy as np
 
 from fedparity.federated.estimate import global_heterogeneity
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
+from fedparity.federated.mixtures import Method, mixture_table, mixtures
 from fedparity.functionals.disparity import spread
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
@@ -46,11 +46,12 @@ __all__ = [
     "interval_of_length",
     "left_open",
     "p_value",
+    "scattered",
 ]
 
 _CANDIDATES = 500
 _FEW, _STUDENT = 20, 2.2
-"""Below so many redraws, this many of their standard deviations (Student's law, 11 degrees)."""
+"""With few redraws, an interval of this many of their standard deviations (Student's law, 11 degrees)."""
 
 
 def interval_of_length(
@@ -72,12 +73,12 @@ def interval_of_length(
         redrawn, noise = np.sort(redrawn), (null := np.sort(null))
     candidates = _candidates(observed, base, redrawn, null)
     product = (redrawn - base - noise) / 2
-    scattered = _scatter(candidates, base, product, null, order)
+    noisy = scattered(candidates, base, product, null, order)
     error = 1 - confidence
     away = np.minimum(candidates / max(float(np.quantile(null, confidence)), 1e-300), 1.0)
     too_much = error * (1 - away / 2)
-    share_above = _share(scattered >= observed)
-    share_below = _share(scattered <= observed)
+    share_above = _share(noisy >= observed)
+    share_below = _share(noisy <= observed)
     kept = candidates[(share_above >= too_much) & (share_below >= error - too_much)]
     if kept.size == 0:  # hardly any redraws: nothing fits exactly
         return Bounds(observed, observed)
@@ -125,18 +126,18 @@ def _candidates(observed: float, base: float, redrawn: FloatArray, null: FloatAr
     return np.concatenate(([0.0], around))
 
 
-def _scatter(
+def scattered(
     candidates: FloatArray, base: float, product: FloatArray, null: FloatArray, order: int
 ) -> FloatArray:
-    """The redrawn measure (columns) if the truth were each candidate (rows)."""
+    """Return the redrawn measure (columns) if the truth were each candidate (rows)."""
     truth = candidates[:, None]
     if base <= 0:
         return truth + null
     pull = 2 * np.sqrt(truth / base) if order == 2 else np.minimum(truth / base, 1.0) * 2
-    scattered = pull * product
-    scattered += truth  # in place: fresh memory of this size costs more than the sums
-    scattered += null
-    return scattered
+    noisy = pull * product
+    noisy += truth  # in place: fresh memory of this size costs more than the sums
+    noisy += null
+    return noisy
 
 
 def _share(hits: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> FloatArray:
@@ -281,10 +282,10 @@ def _of_moved_groups(federation: Federation, method: Method) -> float:
     """What the disparity changes by if each group moves by its reach, one way or the other."""
     shares, reaches = federation.shares, group_reaches(federation)
     if method.order == 1:
-        return float(np.linalg.norm(shares * reaches))
+        return math.sqrt(np.sum((shares * reaches) ** 2))
     means = np.array([law.mean for law in mixtures(federation).values()])
-    slopes = 2 * shares * (means - shares @ means)
-    return float(shares @ reaches**2 + np.linalg.norm(slopes * reaches))
+    slopes = 2 * shares * (means - np.sum(shares * means))
+    return float(np.sum(shares * reaches**2)) + math.sqrt(np.sum((slopes * reaches) ** 2))
 
 
 def _on_both_sides(federation: Federation) -> Federation:
@@ -304,7 +305,7 @@ def _on_both_sides(federation: Federation) -> Federation:
 def _measures(federation: Federation, method: Method, *, reconstruct: bool) -> LeftOpen:
     exact = replace(method, estimator="exact")
     cells = federation.reconstructed if reconstruct else federation
-    table = mixture_table(cells, observed_weights(cells), exact, reconstruct=False)
+    table = mixture_table(cells, exact, reconstruct=False)
     return LeftOpen(
         spread(table, cells.shares, method.order), global_heterogeneity(cells, method.order)
     )

@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import Method, mixture_table, mixtures, observed_weights
+from fedparity.federated.mixtures import Method, mixture_table, mixtures
 from fedparity.functionals.cramer import cdf_table
 from fedparity.functionals.curves import around_mean, from_center, heterogeneities
 from fedparity.functionals.disparity import spread
@@ -29,8 +29,7 @@ from fedparity.functionals.wasserstein import distance_in_table
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.laws.law import Law, QuantileTable, common_refinement
 from fedparity.text import OneLine
 from fedparity.uncertainty.certificate import bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence
@@ -223,7 +222,7 @@ class _Read:
 
     @classmethod
     def from_federation(cls, federation: Federation, method: Method) -> _Read:
-        table = mixture_table(federation, observed_weights(federation), method)
+        table = mixture_table(federation, method)
         laws = list(mixtures(federation, reconstruct=method.estimator == "exact").values())
         means = np.array([law.mean for law in laws])
         shares = federation.shares

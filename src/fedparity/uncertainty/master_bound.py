@@ -3,7 +3,7 @@ r"""How far the estimated disparity may be from the true one, order 2, every con
 Three bounds of :math:`|\hat G_{k,2} - G_2|`, from the most general to the tightest:
 :func:`master_bound` propagates given errors of knots and shares, :func:`likely_master_bound`
 takes these errors from the numbers of records, and :func:`fedparity.theory.pooled_bound` needs neither knots nor
-the shares of silos. They speak of the truth behind the sample, so that densities have to be
+the shares of silos. They apply to the truth behind the sample, so that densities have to be
 assumed.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from fedparity.errors import OptionError
 from fedparity.laws.labels import Group, Silo
-from fedparity.sketches.grids import check_levels
+from fedparity.sketches.kinds import check_levels
 from fedparity.text import OneLine
 from fedparity.uncertainty.checks import (
     check_confidence,

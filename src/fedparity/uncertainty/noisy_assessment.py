@@ -1,4 +1,4 @@
-"""How sure are we of measures from noisy histograms: noise, bins and sampling, kept apart."""
+"""How sure are we of measures from noisy histograms: noise, bins and sampling, each separately."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ _NUMBERS = 20_000_000
 _FEWEST, _MOST = 200, 4_000
 _FEWEST_REDRAWS, _MOST_REDRAWS = 200, 1_000
 _CELLS_REDRAWN = 100_000
+_PARTS = "selection", "within"
 
 
 def noise_rank_errors(
@@ -141,13 +142,57 @@ def assess_noisy(
     intervals of the noise alone were seen to cover too seldom.
     """
     check_confidence(confidence)
-    if redraws is None:
-        cells = histograms.counts.shape[0] * histograms.counts.shape[1]
-        redraws = int(np.clip(_CELLS_REDRAWN // cells, _FEWEST_REDRAWS, _MOST_REDRAWS))
-    else:
-        redraws = check_redraws(redraws)
+    redraws = _redraws(histograms, redraws)
     reader = HistogramReader(histograms.grid, order=method.order, trim=method.trim)
-    noise, joint = (
+    noise, joint = _drawn(histograms, reader, redraws=redraws, seed=seed, progress=progress)
+    measured = measures or Measures(federation, method)
+    found = measured.estimate
+    hidden = binning_errors(histograms, reader)
+    length = partial(assess_length, confidence=confidence, order=method.order)
+    inside = float(hidden["disparity"])
+    of_raw = length(found.disparity, noise["disparity"], inside=inside).interval
+    certificate = Bounds(lower=of_raw.lower, upper=min(_widest(reader), of_raw.upper))
+    outer = certificate
+    if unseen:
+        bounds = partial(certify, federation, score_range=score_range, order=method.order)
+        certain = partial(bounds, trim=method.trim)
+        wider = certain(unseen=unseen, unseen_total=unseen_total)
+        outer = _outer(certificate, certain(), wider, reader)
+    disparity = length(found.disparity, joint["disparity"], inside=inside)
+    parts, spread = {name: float(hidden[name]) for name in _PARTS}, "heterogeneity"
+    return Assessment(
+        disparity=_disparity(disparity, joint["disparity"], certificate, outer, binning=inside),
+        heterogeneity=length(found.heterogeneity, joint[spread], inside=float(hidden[spread])),
+        pairs=_pairs(measured.pairs, joint["pairs"], hidden["pairs"], confidence, method.order),
+        attribution=part_intervals(
+            measured.attribution, joint, disparity, confidence, inside=parts
+        ),
+        local=_local(measured.local, length, joint["local"], hidden["local"], histograms),
+        confidence=confidence,
+        redraws=redraws,
+        seed=seed,
+        warnings=_noise_words(_terms(measured), noise, confidence),
+    )
+
+
+def _redraws(histograms: NoisyHistograms, stated: int | None) -> int:
+    """How often histograms are drawn again: as stated, or fewer the more cells there are."""
+    if stated is not None:
+        return check_redraws(stated)
+    cells = histograms.counts.shape[0] * histograms.counts.shape[1]
+    return int(np.clip(_CELLS_REDRAWN // cells, _FEWEST_REDRAWS, _MOST_REDRAWS))
+
+
+def _drawn(
+    histograms: NoisyHistograms,
+    reader: HistogramReader,
+    *,
+    redraws: int,
+    seed: int,
+    progress: Progress | None,
+) -> list[dict[str, Draws]]:
+    """Every measure in redraws of the noise alone, then of records and noise."""
+    return [
         redrawn_measures(
             histograms,
             reader,
@@ -157,52 +202,22 @@ def assess_noisy(
             progress=_half(progress, second=sampled),
         )
         for sampled in (False, True)
-    )
-    measured = measures or Measures(federation, method)
-    found = measured.estimate
-    hidden = binning_errors(histograms, reader)
-    length = partial(assess_length, confidence=confidence, order=method.order)
-    inside = float(hidden["disparity"])
-    of_raw = length(found.disparity, noise["disparity"], inside=inside).interval
-    certificate = Bounds(lower=of_raw.lower, upper=min(_widest(reader), of_raw.upper))
-    certain = partial(
-        certify, federation, score_range=score_range, order=method.order, trim=method.trim
-    )
-    disparity = length(found.disparity, joint["disparity"], inside=inside)
-    return Assessment(
-        disparity=NoisyDisparityAssessment(
-            value=disparity.value,
-            corrected=disparity.corrected,
-            interval=disparity.interval,
-            certificate=certificate,
-            outer=certificate
-            if not unseen
-            else _outer(
-                certificate,
-                certain(),
-                certain(unseen=unseen, unseen_total=unseen_total),
-                reader,
-            ),
-            p_value=p_value(disparity.value, joint["disparity"].null),
-            null=tuple(np.sort(joint["disparity"].null).tolist()),
-            binning=inside,
-        ),
-        heterogeneity=length(
-            found.heterogeneity, joint["heterogeneity"], inside=float(hidden["heterogeneity"])
-        ),
-        pairs=_pairs(measured.pairs, joint["pairs"], hidden["pairs"], confidence, method.order),
-        attribution=part_intervals(
-            measured.attribution,
-            joint,
-            disparity,
-            confidence,
-            inside={name: float(hidden[name]) for name in ("selection", "within")},
-        ),
-        local=_local(measured.local, length, joint["local"], hidden["local"], histograms),
-        confidence=confidence,
-        redraws=redraws,
-        seed=seed,
-        warnings=_noise_words(_terms(measured), noise, confidence),
+    ]
+
+
+def _disparity(
+    found: LengthAssessment, joint: Draws, certificate: Bounds, outer: Bounds, *, binning: float
+) -> NoisyDisparityAssessment:
+    """The disparity with all that is known of it."""
+    return NoisyDisparityAssessment(
+        value=found.value,
+        corrected=found.corrected,
+        interval=found.interval,
+        certificate=certificate,
+        outer=outer,
+        p_value=p_value(found.value, joint.null),
+        null=tuple(np.sort(joint.null).tolist()),
+        binning=binning,
     )
 
 

@@ -23,12 +23,12 @@ from fedparity.functionals.curves import (
 )
 from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import QuantileTable
 from fedparity.laws.progress import Progress
-from fedparity.laws.refinement import QuantileTable
 from fedparity.privacy.histograms import Grid, grid_quantiles, running_shares
 from fedparity.privacy.noise import NoiseLaw, monotone_masses
 from fedparity.sketches.cell import Cell
-from fedparity.sketches.grids import midpoints
+from fedparity.sketches.kinds import midpoints
 from fedparity.uncertainty.bootstrap import Draws, joined
 
 __all__ = [

@@ -41,8 +41,7 @@ import numpy as np
 from fedparity.federated.federation import Federation
 from fedparity.functionals.curves import center
 from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import common_refinement
+from fedparity.laws.law import Law, common_refinement
 from fedparity.uncertainty.checks import Evidence
 from fedparity.uncertainty.convex_order import (
     Bins,
@@ -217,6 +216,10 @@ def pieces_of(evidence: Evidence) -> list[Pieces]:
     """The records of each group: bins where their means are known, else parts of the envelope."""
     if not evidence.exact_means:
         return [_pieces_between(*envelope) for envelope in evidence.as_if_complete.envelopes]
+    return evidence.federation.once(("pieces", evidence.range), lambda: _pieces_of_bins(evidence))
+
+
+def _pieces_of_bins(evidence: Evidence) -> list[Pieces]:
     bins, inside = bins_of(evidence), variance_inside(evidence)
     return [
         _bins_of_group(evidence.federation, group, bins, inside)

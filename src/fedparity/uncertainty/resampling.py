@@ -14,13 +14,14 @@ the cell's own k: a small group's coarser sketch is part of the noise, not of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from fedparity.federated.clumps import torn_shapes
 from fedparity.federated.federation import Federation
 from fedparity.federated.reconstruction import (
     BinCuts,
@@ -31,7 +32,7 @@ from fedparity.federated.reconstruction import (
 )
 from fedparity.functionals.curves import counterfactuals
 from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.uncertainty.score_nodes import ScoreNodes
+from fedparity.uncertainty.score_nodes import ScoreNodes, blocks
 
 __all__ = [
     "GammaVariables",
@@ -97,6 +98,13 @@ _FINER = 8
 """The population is cut finer than redraws: its atoms do not scatter, and would show as steps."""
 _OUTER = 16
 """Records of an outer bin that are drawn one by one, at most."""
+_CLUMPS = 0.1
+"""Scores lie in clumps where laws without holes lack this share of the mean squares.
+
+Of Beta laws they lack at most a hundredth, of lognormal ones a fifteenth; of two clumps more than half.
+"""
+_MATTERS = 0.002
+"""Share of the variance: bins of single records lack much of the little that they hold."""
 _NULL_BINS = 128
 """Bins of a cell's law under the null hypothesis, at least."""
 
@@ -119,9 +127,20 @@ class Mixtures(NamedTuple):
     """Share of each group: redraws by groups."""
     own: FloatArray
     no_selection: FloatArray | None
-    """Every group spread over the silos as all records are; None if it was not asked for."""
+    """Every group spread over the silos as all records are; None if it was not requested."""
     local_parity: FloatArray | None
-    """Every group with its silo's pooled law; None if it was not asked for."""
+    """Every group with its silo's pooled law; None if it was not requested."""
+
+    @classmethod
+    def joined(cls, parts: Iterable[Mixtures]) -> Mixtures:
+        """Return redraws that were put together in parts, one after the other."""
+        shares, own, no_selection, local_parity = zip(*parts, strict=True)
+        return cls(
+            np.concatenate(shares),
+            np.concatenate(own),
+            None if no_selection[0] is None else np.concatenate(no_selection),
+            None if local_parity[0] is None else np.concatenate(local_parity),
+        )
 
 
 class Resampler(Protocol):
@@ -134,11 +153,11 @@ class Resampler(Protocol):
     def redraws(
         self, number: int, random: np.random.Generator, *, details: bool
     ) -> Iterator[Mixtures]:
-        """Yield so many redraws, several at a time."""
+        """Yield the given number of redraws, several at a time."""
         ...
 
     def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
-        """Yield so many redraws of groups that all have the pooled law."""
+        """Yield the given number of redraws of groups that all have the pooled law."""
         ...
 
 
@@ -185,11 +204,11 @@ class _SketchResampler:
     def redraws(
         self, number: int, random: np.random.Generator, *, details: bool
     ) -> Iterator[Mixtures]:
-        """Yield so many redraws, several at a time."""
+        """Yield the given number of redraws, several at a time."""
         return self._drawn(self.laws, number, random, details=details)
 
     def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
-        """Yield so many redraws of groups that all have the pooled law."""
+        """Yield the given number of redraws of groups that all have the pooled law."""
         return self._drawn(self.null, number, random, details=False)
 
     def _drawn(
@@ -206,17 +225,27 @@ class _SketchResampler:
             size = min(chunk, number - start)
             counts = random.multinomial(total, probabilities, size) * scale
             values, squares = self._sketched(laws, size, random)
-            if self.exact:
-                shapes = mean_shapes(
-                    values,
-                    self.layout,
-                    mean_squares=squares,
-                    mean_square_errors=federation.mean_square_errors,
-                    value_error=self.error,
-                    bounds=federation.score_range,
+            yield Mixtures.joined(
+                weigher.mixtures(
+                    self.nodes,
+                    self._atoms(values[rows], squares[rows]) if self.exact else values[rows],
+                    counts[rows],
+                    self.atoms,
                 )
-                values = self.atoms.values(shapes)
-            yield weigher.mixtures(self.nodes, values, counts, self.atoms)
+                for rows in blocks(size, self.atoms.cell_of.size)
+            )
+
+    def _atoms(self, means: FloatArray, squares: FloatArray) -> FloatArray:
+        """The atoms of the laws that an auditor reconstructs from what silos sent."""
+        shapes = mean_shapes(
+            means,
+            self.layout,
+            mean_squares=squares,
+            mean_square_errors=self.federation.mean_square_errors,
+            value_error=self.error,
+            bounds=self.federation.score_range,
+        )
+        return self.atoms.values(shapes)
 
     def _sketched(
         self, laws: _Laws, size: int, random: np.random.Generator
@@ -226,21 +255,21 @@ class _SketchResampler:
         levels = self._levels(self.spacings.of(normal))
         bins, part = laws.places(levels, self.boundary_cells)
         shapes = laws.shapes.at(bins)
-        ends = shapes.quantile(part)
         if self.federation.kind == "quantile":
             return self._rounded(
-                ends, random, alike=laws is self.null
+                shapes.quantile(part), random, alike=laws is self.null
             ), self.federation.mean_squares
+        ends, integral = shapes.quantile_and_integral(part)
+        integral += laws.running.take(bins)
         inside = np.ones(levels.shape[1], dtype=bool)
         inside[self.boundary_starts] = False
         (after,) = np.nonzero(inside)
-        width = (levels[:, after] - levels[:, after - 1]) * laws.bins_of(
-            self.boundary_cells[after]
-        )
-        integral = laws.running[bins] + shapes.integral(part)
-        means = (integral[:, after] - integral[:, after - 1]) / np.maximum(width, _TINY)
+        width = np.diff(levels, axis=1).take(after - 1, axis=1)
+        width *= laws.bins_of(self.boundary_cells[after])
+        means = np.diff(integral, axis=1).take(after - 1, axis=1)
+        means /= np.maximum(width, _TINY, out=width)
         # The records between two ends are a sample too; their mean scatters around the law's.
-        low, high = ends[:, after - 1], ends[:, after]
+        low, high = ends.take(after - 1, axis=1), ends.take(after, axis=1)
         records = np.maximum(np.repeat(self.per_bin, self.layout.levels), 1.0)
         variance = (high - low) ** 2 / 12
         moved = random.standard_normal(means.shape) * np.sqrt(variance / records)
@@ -276,15 +305,16 @@ class _SketchResampler:
             return values
         if alike:
             position = values / (2 * self.error)
-            nearest = np.rint(position).astype(np.int64)
-            nearest -= nearest.min()
+            nearest = np.rint(position)
+            nearest = (nearest - nearest.min()).astype(np.int32).astype(np.int64)
             start = random.random((len(values), nearest.max() + 1)) - 0.5
             own = np.take_along_axis(start, nearest, axis=1)
             moved: FloatArray = (np.rint(position + own) - own) * (2 * self.error)
         else:
             groups = len(self.federation.groups)
             moves = self.error * (2 * random.random((len(values), groups * _ROUNDED_LEVELS)) - 1)
-            moved = values + moves[:, self.move_of]
+            moved = moves.take(self.move_of, axis=1)
+            moved += values
         # So far apart that the values of a cell end before those of the next, also of a heavy tail.
         apart = self.cells * (float(np.ptp(moved)) + self.error)
         moved += apart
@@ -324,11 +354,12 @@ class _SketchResampler:
         running = np.cumsum(spacings, axis=1)
         last = np.append(self.spacing_starts[1:], running.shape[1]) - 1
         before = np.concatenate((np.zeros((len(running), 1)), running[:, last[:-1]]), axis=1)
-        kept = np.ones(running.shape[1], dtype=bool)
-        kept[last] = False
+        kept = np.delete(np.arange(running.shape[1]), last)
         total = np.maximum(running[:, last] - before, _TINY)
         cells = self.boundary_cells
-        level: FloatArray = (running[:, kept] - before[:, cells]) / total[:, cells]
+        level: FloatArray = running.take(kept, axis=1)
+        level -= before.take(cells, axis=1)
+        level /= total.take(cells, axis=1)
         return level
 
     def _own_laws(self) -> _Laws:
@@ -350,7 +381,22 @@ class _SketchResampler:
             value_error=self.error,
             bounds=federation.score_range,
         )
+        missing = np.nan_to_num(squares) - shapes.mean_squares(self.layout)
+        certain = missing - 2 * federation.mean_square_errors
+        if self._has_clumps(np.where(np.isnan(squares), 0.0, certain)):
+            return _Laws.of(*torn_shapes(shapes, self.layout, np.maximum(missing, 0.0)))
         return _Laws.of(shapes, self.layout)
+
+    def _has_clumps(self, missing: FloatArray) -> bool:
+        """Whether the laws of cells hold clearly less variance inside bins than their messages say."""
+        federation = self.federation
+        share = federation.counts / federation.counts.sum()
+        inside = float(np.sum(share * np.nan_to_num(federation.mean_squares)))
+        weights = (share / federation.levels)[self.cells]
+        mean = np.sum(weights * federation.values)
+        between = float(np.sum(weights * (federation.values - mean) ** 2))
+        lacking = float(np.sum(share * np.maximum(missing, 0.0)))
+        return lacking > max(_CLUMPS * inside, _MATTERS * (inside + between))
 
     def _null_laws(self) -> _Laws:
         """The laws of the cells if every group had the pooled law."""
@@ -407,13 +453,15 @@ class _Laws:
         """Return the bin, and the part of it, at which each level of each cell lies."""
         size = self.layout.levels[cells]
         position = levels * size
-        bins = np.minimum(position.astype(np.int64), size - 1)
-        return bins + self.layout.starts[cells], position - bins
+        bins = np.minimum(position.astype(np.int32), size - 1)  # far faster than to 64 bits
+        position -= bins
+        bins += self.layout.starts[cells]
+        return bins, position
 
     def drawn(
         self, low: FloatArray, high: FloatArray, records: FloatArray, random: np.random.Generator
     ) -> _DrawnRecords:
-        """Return so many records of each cell between two levels, drawn one by one.
+        """Return the given number of records of each cell between two levels, drawn one by one.
 
         Sets by cells. The outer bins of a heavy tail are neither even nor normal: one record may
         hold most of their variance.
@@ -466,14 +514,16 @@ class _Weigher:
             totals[:, group] = counts[:, federation.group_of == group].sum(axis=1)
         placed = nodes.place(values)
         cells, mass = atoms.cell_of, atoms.mass
-        own = placed.masses(counts[:, cells] * mass, federation.group_of[cells], number)
+        groups = federation.group_of[cells]
+        counted = placed.divided(counts.take(cells, axis=1) * mass)
+        own = counted.masses(groups, number)
         shares = totals / totals.sum(axis=1, keepdims=True)
         if not self.details:
             return Mixtures(shares, own, None, None)
         silos = federation.silo_of[cells]
         of_silo = _tabulated(federation, counts).sum(axis=2)
-        spread = placed.masses(of_silo[:, silos] * mass, federation.group_of[cells], number)
-        pooled = placed.masses(counts[:, cells] * mass, silos, len(federation.silos))
+        spread = placed.masses(of_silo.take(silos, axis=1) * mass, groups, number)
+        pooled = counted.masses(silos, len(federation.silos))
         return Mixtures(shares, own, *_counterfactuals(federation, counts, spread, pooled))
 
 
@@ -485,9 +535,12 @@ def _counterfactuals(
     ``spread`` holds the groups' own cells, each counted by all records of its silo, and ``pooled``
     the records of each silo. A silo that lacks a group counts with its pooled records.
     """
+    # Not BLAS: with many silos the last bits of its products depend on the number of threads.
     table = _tabulated(federation, counts)
     lacking, _, share = (np.moveaxis(change, 1, 2) for change in counterfactuals(table))
-    return spread + lacking.astype(np.float64) @ pooled, share @ pooled
+    if lacking.any():
+        spread = spread + np.einsum("rgs,rsk->rgk", lacking.astype(np.float64), pooled)
+    return spread, np.einsum("rgs,rsk->rgk", share, pooled)
 
 
 def _tabulated(federation: Federation, counts: FloatArray) -> FloatArray:
@@ -514,11 +567,11 @@ class _CountsResampler:
     def redraws(
         self, number: int, random: np.random.Generator, *, details: bool
     ) -> Iterator[Mixtures]:
-        """Yield so many redraws, several at a time."""
+        """Yield the given number of redraws, several at a time."""
         return self._drawn(self.expected, number, random, details=details)
 
     def null_redraws(self, number: int, random: np.random.Generator) -> Iterator[Mixtures]:
-        """Yield so many redraws of groups that all have the pooled law.
+        """Yield the given number of redraws of groups that all have the pooled law.
 
         A cell's share of its group's records at a score stays as it is; the group has as many there
         as all groups together. Where it has none, its cells share them by their records.
