@@ -13,6 +13,7 @@ from tests.engine_harness import (
     from_step,
     in_files,
     in_process,
+    outcome_tables,
     public_keys,
     raising,
     repeating,
@@ -39,6 +40,13 @@ SMALL = TABLES | {
 }
 ONE_GROUP = TABLES | {"dune": rows_where(TABLES["dune"], lambda _, group: group == "B")}
 
+TABLES_ASKED = {
+    "groups": None,
+    "axes": {"sex": ("f", "m"), "group": ("A", "B")},
+    "outcome": {"positive": "yes", "negative": "no", "bins": (0.3, 0.6)},
+    "thresholds": (0.5,),
+}
+
 PLANS = {
     "quantile on a grid": ({}, TABLES),
     "quantile, exact": ({"estimator": "exact"}, TABLES),
@@ -51,6 +59,7 @@ PLANS = {
     ),
     "a small cell withheld": ({}, SMALL),
     "a silo without a group": ({}, ONE_GROUP),
+    "axes and an outcome": (TABLES_ASKED, outcome_tables()),
     "secure": ({"privacy": {"mode": "secure", "bins": 8}}, TABLES),
     "secure, a silo without a group": ({"privacy": {"mode": "secure", "bins": 8}}, ONE_GROUP),
 }
@@ -65,6 +74,31 @@ def test_all_engines_give_the_same_result_byte_for_byte(name, tmp_path):
 
     assert in_files(plan, tables, tmp_path / "files") == expected
     assert FlowerRun(plan=plan, tables=tables, folder=tmp_path / "flower").go() == expected
+
+
+@pytest.mark.parametrize("mode", ["dp", "secure+dp"])
+def test_every_engine_carries_noisy_tables(mode, tmp_path):
+    """Noise is drawn anew each time, so that only what does not depend on it is the same."""
+    pytest.importorskip("opendp", reason="fedparity[dp] is not installed")
+    privacy = {"mode": mode, "epsilon": 3.0, "bins": 8}
+    plan, tables = some_plan(**TABLES_ASKED, privacy=privacy), outcome_tables(1500)
+
+    results = [
+        in_process(plan, tables),
+        in_files(plan, tables, tmp_path / "files"),
+        FlowerRun(plan=plan, tables=tables, folder=tmp_path / "flower").go(),
+    ]
+
+    for found in map(json.loads, results):
+        assert [table["by"] for table in found["tables"]] == [[], ["sex"], ["group"]]
+        for table in found["tables"]:
+            assert [row["status"] for row in table["groups"]] == ["compared"] * len(
+                table["groups"]
+            )
+            assert (table["outcome"]["auc_gap"]["local"] is None) == (mode == "secure+dp")
+    counts = [[row["n"] for row in json.loads(each)["tables"][1]["groups"]] for each in results]
+    assert counts[1] == pytest.approx(counts[0], rel=0.05)
+    assert counts[2] == pytest.approx(counts[0], rel=0.05)
 
 
 def test_the_rules_have_something_to_withhold():
@@ -433,7 +467,7 @@ def test_faults_over_flower(fault, expected, tmp_path):
     if fault == "never connects":
         assert not outcomes
     else:
-        default = "an answer that is none" if "reply" in fault else "a message that is not valid"
+        default = "an unreadable answer" if "reply" in fault else "a message that is not valid"
         assert outcomes == [REASONS.get(fault, default)]
 
 

@@ -15,9 +15,9 @@ from tests.oracles.exact_sketch import (
 )
 
 import fedparity as fp
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
+from fedparity.sketches.select import ComputeOptions
 
 GROUPS = ("A", "B", "O'Neil", "Ż, x")
 

@@ -11,6 +11,7 @@ from tests.contracts.table_sources import (
     ONCE,
     SOURCES,
     collect,
+    columns,
     each,
     plain,
     plain_reader,
@@ -251,6 +252,24 @@ def test_whole_numbers_as_labels(make, groups, rows, tmp_path):
     assert reading.records == plain(rows, label=lambda row: label[row["band"]])
 
 
+@every_source
+def test_axes_and_outcomes_give_the_same_message(make, tmp_path):
+    """Several tables of the same rows, whatever they come from."""
+    rows = table_rows(600, seed=3)
+    plan = fp.Plan(
+        title="tables",
+        axes={"sex": ("f", "m"), "race": ("A", "B", "O'Neil", "Ż, x")},
+        outcome={"positive": True, "negative": False, "bins": (-1.0, 1.0)},
+        score_range=(-3.0, 3.0),
+        thresholds=(0.0,),
+    )
+    reading = {"plan": plan, "silo": "a", "score": "z", "outcome": "smoker", "ledger": False}
+
+    found = fp.sketch(make(rows, tmp_path), **reading)
+
+    assert found.to_bytes() == fp.sketch(columns(rows), **reading).to_bytes()
+
+
 @pytest.mark.parametrize("make", each(AGAIN))
 def test_a_second_scan_gives_the_same_records(make, rows, tmp_path):
     records = open_records(make(rows, tmp_path), score="z", group="race", groups=None)
@@ -309,7 +328,7 @@ def test_a_missing_column_names_the_nearest(make, rows, tmp_path):
 def test_the_standard_library_reads_the_same_csv(name, weight, gaps, tmp_path, monkeypatch):
     path = FILES[name](gaps, tmp_path)
     expected = read(path, missing="drop", mapping={"": "none"}, weight=weight)
-    monkeypatch.setattr("fedparity.tables.file_tables.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.tables.opening.find_spec", lambda _: None)
 
     actual = read(path, missing="drop", mapping={"": "none"}, weight=weight)
 

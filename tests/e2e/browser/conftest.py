@@ -22,15 +22,20 @@ THOUSAND = pytest.param("1000", marks=pytest.mark.slow)
 def browser():
     """Chromium: the one that FEDPARITY_CHROMIUM names, or one that is installed."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium(), args=[*OPTIONS])
+        yield started
+        started.close()
+
+
+def chromium():
+    """The file of Chromium; tests skip where there is none."""
     found = os.environ.get("FEDPARITY_CHROMIUM") or next(
         filter(None, map(shutil.which, PROGRAMS)), None
     )
     if not found:
         pytest.skip("there is no Chromium; set FEDPARITY_CHROMIUM to one")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=[*OPTIONS])
-        yield started
-        started.close()
+    return found
 
 
 @pytest.fixture(scope="session")
