@@ -2,24 +2,24 @@
 
 import contextlib
 import os
-import random
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
-import threading
 import time
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
-import sqlalchemy
 from tests import databases
+from tests.collector_kills import Trial
 from tests.tiers import count
 from tests.unit.service.samples import message, plan
+from tests.unit.service.test_starting import certificate
 
 from fedparity.errors import CollectorUnreachableError
-from fedparity.service.sender import send
+from fedparity.service.sender import Door
 from fedparity.service.store import Store
 from fedparity.service.studies import Studies
 
@@ -35,18 +35,22 @@ def free_port():
 class Service:
     """The command, started on a folder."""
 
-    def __init__(self, where, port):
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, where, port, *options, trust=None):
+        self.url = f"{'https' if trust else 'http'}://127.0.0.1:{port}"
+        context = ssl.create_default_context(cafile=trust) if trust else None
         place = ["--database", where] if isinstance(where, str) else ["--data", str(where)]
         self.process = subprocess.Popen(  # noqa: S603 -- our own code
-            [sys.executable, "-m", "fedparity", "serve", *place, "--port", str(port)],
+            [sys.executable, "-m", "fedparity", "serve", *place, "--port", str(port), *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
         self.link = self.process.stdout.readline().strip()
         for _ in range(200):
-            with contextlib.suppress(OSError), urlopen(f"{self.url}/healthz") as reply:  # noqa: S310
+            with (
+                contextlib.suppress(OSError),
+                urlopen(f"{self.url}/healthz", context=context) as reply,  # noqa: S310
+            ):
                 if reply.status == 200:
                     return
             time.sleep(0.05)
@@ -98,6 +102,39 @@ def test_send_ends_as_its_help_says(place):
     assert codes(file) == 6
 
 
+def test_over_tls_a_silo_trusts_the_certificate_that_it_was_given(place):
+    folder, studies, study = place
+    cert, key = certificate(folder)
+    other, _ = certificate(folder, "other")
+    service = Service(
+        folder / "data", free_port(), "--tls-cert", cert, "--tls-key", key, trust=cert
+    )
+    token = studies.token(study, "aurora")
+    try:
+        assert service.link.startswith("https://")
+        assert Door(service.url, token, ca_file=cert).send(message("aurora")).new
+        for trust in (other, None):
+            with pytest.raises(CollectorUnreachableError, match="SSLCertVerificationError"):
+                Door(service.url, token, ca_file=trust).send(message("aurora"))
+    finally:
+        service.stop()
+
+
+def test_a_second_service_on_a_port_says_so_and_leaves_the_first_ones_link(place):
+    folder, _, _ = place
+    port = free_port()
+    service = Service(folder / "data", port)
+    try:
+        second = fedparity("serve", "--data", folder / "data", "--port", port)
+        assert (second.returncode, second.stdout) == (2, "")
+        assert "address already in use" in second.stderr
+        with urlopen(Request(service.link, method="POST")) as entered:  # noqa: S310
+            assert entered.url == f"{service.url}/"
+    finally:
+        service.stop(signal.SIGINT)
+    assert service.process.returncode == 0
+
+
 def test_a_sender_that_never_finishes_is_sent_away(place):
     folder, _, _ = place
     service = Service(folder / "data", free_port())
@@ -114,13 +151,8 @@ def test_a_sender_that_never_finishes_is_sent_away(place):
 
 @pytest.fixture
 def postgres_url():
-    """Return the address of an empty schema of a PostgreSQL server."""
-    made, name = databases.postgres(), f"collector_{os.getpid()}"
-    with made.begin() as connection:
-        connection.execute(sqlalchemy.text(f"CREATE SCHEMA {name}"))
-    yield f"{databases.driver(databases.POSTGRES, 'psycopg')}?options=-csearch_path%3D{name}"
-    with made.begin() as connection:
-        connection.execute(sqlalchemy.text(f"DROP SCHEMA {name} CASCADE"))
+    with databases.empty_schema(f"collector_{os.getpid()}") as url:
+        yield url
 
 
 @pytest.mark.sampled
@@ -130,45 +162,13 @@ def postgres_url():
 def test_nothing_acknowledged_is_lost_or_doubled_when_the_service_is_killed(
     kind, tmp_path, request
 ):
-    """Senders go on while the service is killed and started again; every acknowledgement is kept."""
-    if kind == "sqlite":
-        where, store = tmp_path / "data", Store.in_folder(str(tmp_path / "data"))
-    else:
-        where = request.getfixturevalue("postgres_url")
-        store = Store(where)
-    studies = Studies(store)
-    names = tuple(f"silo {n}" for n in range(40))
-    agreed = plan(silos=names)
-    study = studies.create(agreed.to_toml(), deadline=None)
-    messages = {name: message(name, agreed=agreed) for name in names}
-    tokens = {name: studies.token(study, name) for name in names}
-    port, acknowledged, stop = free_port(), {}, threading.Event()
+    """Fifty senders go on while the service is killed and started again; every acknowledgement is kept."""
+    sqlite = f"sqlite:///{tmp_path}/collector.sqlite"
+    where = sqlite if kind == "sqlite" else request.getfixturevalue("postgres_url")
+    trial = Trial(where, free_port(), senders=50)
+    trial.refill()
+    tally = trial.endure(count(quick=2, all=6, soak=1000))
 
-    def sender(name):
-        while not stop.is_set() and name not in acknowledged:
-            try:
-                sent = send(messages[name], f"http://127.0.0.1:{port}", tokens[name])
-            except CollectorUnreachableError:
-                time.sleep(0.02)
-            else:
-                acknowledged[name] = sent.digest
-
-    seeded = random.Random(1)  # noqa: S311 -- when, not what
-    threads = [threading.Thread(target=sender, args=[name]) for name in names]
-    service = Service(where, port)
-    for thread in threads:
-        thread.start()
-    for _ in range(count(quick=2, all=6, soak=1000)):
-        time.sleep(seeded.random() * 0.3)
-        service.stop(signal.SIGKILL)
-        service = Service(where, port)
-    for thread in threads:
-        thread.join(60)
-    stop.set()
-    service.stop()
-
-    kept = {each.silo: each.digest for each in studies.messages(study)}
-    assert acknowledged == kept
-    assert set(kept) == set(names)
-    store.check_log()
-    store.close()
+    assert tally.sent
+    trial.check()
+    trial.store.close()

@@ -61,7 +61,7 @@ def test_names_are_completed_without_an_import_of_the_commands(tmp_path):
 
     offered, modules = (line.split() for line in done.stdout.splitlines())
     assert {"demo", "doctor", "plan", "audit"} <= set(offered)
-    assert set(modules) == {"fedparity.cli.main", "fedparity.cli.command_groups"}
+    assert set(modules) == {"fedparity.cli.main"}
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")

@@ -4,9 +4,9 @@ import pytest
 from tests.e2e.running import files, run
 
 import fedparity as fp
-from fedparity.errors import MissingExtraError, extras
+from fedparity.errors import MissingExtraError, base
+from fedparity.report.formats import Preparation
 from fedparity.report.markdown import markdown_report
-from fedparity.report.preparation import Preparation
 
 DAY = "2026-11-18"
 PREPARED = Preparation(date=DAY)
@@ -23,8 +23,8 @@ def audited(tmp_path_factory):
 
 def test_every_format_is_written(audited, tmp_path):
     try:
-        extras.check_html()
-        extras.check_pdf()
+        base.check_html()
+        base.check_pdf()
     except MissingExtraError as missing:
         pytest.skip(missing.message)
     home = tmp_path / "home"  # matplotlib keeps a list of fonts there

@@ -90,7 +90,7 @@ def test_the_sum_is_that_of_the_silos_that_stayed(round_):
     code, printed, err = run("audit", "plan.toml", "inbox", "--json", folder=round_)
     rows = [(*row, silo) for place, silo in enumerate(SILOS[:3]) for row in rows_of(place)]
     write(round_ / "pooled.csv", ("risk", "sex", "silo"), rows)
-    plan().write(round_ / "unsigned.toml", force=True)
+    plan().write(round_ / "unsigned.toml", overwrite=True)
     options = ("--silo", "silo", *COLUMNS, "--plan", "unsigned.toml", "--json")
     _, simulated, _ = run("simulate", "pooled.csv", *options, folder=round_)
 

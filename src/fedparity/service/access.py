@@ -15,10 +15,24 @@ from typing import Final, Literal, TypeAlias
 
 import sqlalchemy as sa
 
+from fedparity.errors import MessageError, OptionError
 from fedparity.service import store
 from fedparity.service.store import Change, Store, now
 
-__all__ = ["Credential", "Kind", "Role", "find", "forget", "issue", "redeem", "revoke"]
+__all__ = [
+    "Credential",
+    "Kind",
+    "Role",
+    "check_sender",
+    "find",
+    "forget",
+    "forget_expired",
+    "is_valid",
+    "issue",
+    "no_such_study",
+    "redeem",
+    "revoke",
+]
 
 Role: TypeAlias = Literal["auditor", "reader", "silo"]
 Kind: TypeAlias = Literal["link", "session", "token"]
@@ -40,13 +54,15 @@ class Credential:
     study: str | None
     """The only study that it is good for; None: all of them."""
     silo: str | None
+    reader: str | None
     csrf: str
     """What forms of this session must send back."""
 
     @property
     def actor(self) -> str:
         """Return the name that the log has for its owner."""
-        return f"silo {self.silo}" if self.role == "silo" else self.role
+        names = {"silo": self.silo, "reader": self.reader}
+        return f"{self.role} {names[self.role]}" if names.get(self.role) else self.role
 
 
 def _hash(secret: str) -> str:
@@ -60,6 +76,7 @@ def issue(
     *,
     study: str | None = None,
     silo: str | None = None,
+    reader: str | None = None,
 ) -> str:
     """Return a new secret, of which the store keeps the hash."""
     secret = secrets.token_urlsafe(32)
@@ -71,11 +88,18 @@ def issue(
             role=role,
             study=study,
             silo=silo,
+            reader=reader,
             secret=secrets.token_urlsafe(32),
             expires=expires.strftime("%Y-%m-%dT%H:%M:%SZ"),
         )
     )
     return secret
+
+
+def is_valid(database: Store, credential: Credential) -> bool:
+    """Return whether a right is still what it was when it was shown."""
+    with database.read() as connection:
+        return _valid(connection, credential.kind, credential.hash) is not None
 
 
 def find(database: Store, kind: Kind, secret: str | None) -> Credential | None:
@@ -86,14 +110,23 @@ def find(database: Store, kind: Kind, secret: str | None) -> Credential | None:
         return _valid(connection, kind, _hash(secret))
 
 
+# Built once: every request asks it.
+_BY_HASH = sa.select(store.credential).where(store.credential.c.hash == sa.bindparam("digest"))
+
+
 def _valid(connection: sa.Connection, kind: Kind, digest: str) -> Credential | None:
-    table = store.credential
-    row = connection.execute(sa.select(table).where(table.c.hash == digest)).one_or_none()
+    row = connection.execute(_BY_HASH, {"digest": digest}).one_or_none()
     # The hash of a guess says nothing of a secret near it, so that looking it up tells nothing by its time.
     if row is None or not hmac.compare_digest(row.kind, kind) or row.expires <= now():
         return None
     return Credential(
-        hash=row.hash, kind=kind, role=row.role, study=row.study, silo=row.silo, csrf=row.secret
+        hash=row.hash,
+        kind=kind,
+        role=row.role,
+        study=row.study,
+        silo=row.silo,
+        reader=row.reader,
+        csrf=row.secret,
     )
 
 
@@ -104,20 +137,32 @@ def redeem(change: Change, link: str) -> str | None:
         return None
     table = store.credential
     change.connection.execute(sa.delete(table).where(table.c.hash == found.hash))
-    session = issue(change, "session", found.role, study=found.study, silo=found.silo)
+    session = issue(
+        change,
+        "session",
+        found.role,
+        study=found.study,
+        silo=found.silo,
+        reader=found.reader,
+    )
     change.log(found.actor, "entered", study=found.study, silo=found.silo)
     return session
 
 
 def revoke(
-    change: Change, *, study: str | None, silo: str | None, kinds: tuple[Kind, ...] = ("link",)
+    change: Change,
+    *,
+    study: str | None = None,
+    silo: str | None = None,
+    reader: str | None = None,
+    kinds: tuple[Kind, ...] = ("link", "session", "token"),
 ) -> None:
-    """Take back what was given to a silo, or to an auditor or a reader if there is no silo."""
+    """Take back what was given to a silo or a reader; to auditors if neither is named."""
     table = store.credential
+    owner = {"study": study, "silo": silo, "reader": reader}
     change.connection.execute(
         sa.delete(table).where(
-            table.c.study.is_(None) if study is None else table.c.study == study,
-            table.c.silo.is_(None) if silo is None else table.c.silo == silo,
+            *(table.c[name].is_not_distinct_from(value) for name, value in owner.items()),
             table.c.kind.in_(kinds),
         )
     )
@@ -127,3 +172,30 @@ def forget(change: Change, credential: Credential) -> None:
     """End a session."""
     table = store.credential
     change.connection.execute(sa.delete(table).where(table.c.hash == credential.hash))
+
+
+def forget_expired(change: Change) -> int:
+    """Remove the links, sessions and tokens that are expired, and return how many there were."""
+    table = store.credential
+    done = change.connection.execute(sa.delete(table).where(table.c.expires <= now()))
+    return done.rowcount
+
+
+def no_such_study() -> OptionError:
+    """Return the error of a study that is not there, or no longer."""
+    return OptionError("there is no such study.", fix="ask the auditor; it may have been deleted.")
+
+
+def check_sender(sender: str, silo: str) -> None:
+    """Raise if a message is of another silo than the one that sends it.
+
+    Raises
+    ------
+    MessageError
+        If it is.
+    """
+    if sender != silo:
+        raise MessageError(
+            "the message is of another silo than the one that sends it.",
+            fix="send it with the link or the token of its own silo.",
+        )

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Guard", "RateLimit"]
+__all__ = ["LARGEST", "Guard", "RateLimit", "RequestLog"]
 
-_LARGEST = 8 << 20
+LARGEST = 8 << 20
 """Bytes of a request; a message of a hundred groups of a thousand values is a fifth of it."""
 _PATIENCE = 30.0
 """Seconds in which the whole body of a request must have come."""
 
+_SAFE = ("GET", "HEAD")
 _HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'self'; base-uri 'none'"
+        "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     ),
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    # With no-referrer, browsers send forms with the origin null, as they do for pages of others.
+    "referrer-policy": "same-origin",
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
@@ -77,18 +84,6 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, _with_headers(send))
             return
-        deadline = asyncio.get_running_loop().time() + _PATIENCE
-        size = 0
-
-        async def bounded() -> Message:
-            nonlocal size
-            async with asyncio.timeout_at(deadline):
-                message = await receive()
-            size += len(message.get("body", b""))
-            if size > _LARGEST:
-                raise _TooLargeError
-            return message
-
         started = False
 
         async def noticed(message: Message) -> None:
@@ -100,29 +95,96 @@ class Guard:
             await _with_headers(send)(message)
 
         try:
-            await self._app(scope, _until_read(bounded, receive), noticed)
-        except (TimeoutError, _TooLargeError) as problem:
-            if started:
-                return
-            too_large = isinstance(problem, _TooLargeError)
-            words = "the request is too large" if too_large else "the request took too long"
-            response = PlainTextResponse(f"{words}\n", status_code=413 if too_large else 408)
-            response.headers["connection"] = "close"
-            await response(scope, receive, _with_headers(send))
+            await self._app(scope, _until_read(_bounded(receive), receive), noticed)
+        except ClientDisconnect:
+            return
+        except Exception as problem:  # noqa: BLE001 -- the words of an error may be somebody's data
+            answer = _answer_to(problem)
+            if not started:
+                await answer(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
-        host = headers.get("host", "").lower()
-        if not {host, host.rpartition(":")[0]} & self._hosts:
-            return PlainTextResponse("this is not the collector's address\n", status_code=421)
-        origin = headers.get("origin")
-        if origin is not None and origin.partition("://")[2].lower() != host:
-            return PlainTextResponse("this request comes from another page\n", status_code=403)
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:12]) > _LARGEST:
-            return PlainTextResponse("the request is too large\n", status_code=413)
-        if not self._failures.allows(_client(scope), cost=0):
-            return PlainTextResponse("too many requests; try again in a minute\n", status_code=429)
-        return None
+        found = _from_elsewhere(scope, headers, self._hosts) or _malformed(headers)
+        if found is None and not self._failures.allows(_client(scope), cost=0):
+            found = 429, "too many requests; try again in a minute"
+        return None if found is None else PlainTextResponse(f"{found[1]}\n", found[0])
+
+
+def _from_elsewhere(
+    scope: Scope, headers: Headers, hosts: Collection[str]
+) -> tuple[int, str] | None:
+    """Status and words for a request for another host, or of a page of others."""
+    host = headers.get("host", "").lower()
+    if not {host, host.rpartition(":")[0]} & set(hosts):
+        return 421, "this is not the collector's address"
+    origin = headers.get("origin")
+    foreign = origin is not None and origin.partition("://")[2].lower() != host
+    site = headers.get("sec-fetch-site")  # older browsers do not send it
+    if foreign or (site in ("cross-site", "same-site") and scope["method"] not in _SAFE):
+        return 403, "this request comes from another page"
+    return None
+
+
+def _malformed(headers: Headers) -> tuple[int, str] | None:
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length[:12]) > LARGEST:
+        return 413, "the request is too large"
+    charset = headers.get("content-type", "").lower().partition("charset")[2]
+    if charset.strip(" =\"';") not in ("", "utf-8", "utf8"):
+        # Some codecs of Python make text of bytes that nothing else can encode again.
+        return 415, "forms are in UTF-8"
+    if "transfer-encoding" in headers and "content-length" in headers:
+        # A proxy may believe one, and this program the other: a second request could hide there.
+        return 400, "the request states two lengths"
+    return None
+
+
+def _answer_to(problem: Exception) -> PlainTextResponse:
+    if isinstance(problem, _TooLargeError):
+        status, words = 413, "the request is too large"
+    elif isinstance(problem, TimeoutError):
+        status, words = 408, "the request took too long"
+    else:
+        last = traceback.extract_tb(problem.__traceback__)[-1]
+        place = f"{PurePath(last.filename).name}, line {last.lineno}"
+        sys.stderr.write(f"fedparity: a request failed: {type(problem).__name__} in {place}\n")
+        status, words = 500, "the collector made a mistake; its log has a line about it"
+    return PlainTextResponse(f"{words}\n", status, {"connection": "close"})
+
+
+class RequestLog:
+    """Middleware that reports every request: its route and not its path, which may hold a secret."""
+
+    def __init__(self, app: ASGIApp, *, log: Callable[[Mapping[str, object]], None]) -> None:
+        self._app, self._log = app, log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and report it when the answer begins."""
+        started = time.monotonic()
+
+        async def reported(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._log(
+                    {
+                        "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                        "method": scope["method"],
+                        "route": _route(scope),
+                        "status": message["status"],
+                        "milliseconds": round(1000 * (time.monotonic() - started), 1),
+                        "client": _client(scope),
+                    }
+                )
+            await send(message)
+
+        await self._app(scope, receive, reported if scope["type"] == "http" else send)
+
+
+def _route(scope: Scope) -> str | None:
+    """The path with the names of its parameters; None if there is no such page."""
+    endpoint = scope.get("endpoint")
+    routes = scope["app"].routes if endpoint is not None else ()
+    ends = ((route.path, getattr(route, "endpoint", route.app)) for route in routes)
+    return next((str(path) for path, end in ends if end is endpoint), None)
 
 
 def _client(scope: Scope) -> str:
@@ -132,6 +194,23 @@ def _client(scope: Scope) -> str:
 
 class _TooLargeError(Exception):
     """A body that is larger than any message."""
+
+
+def _bounded(receive: Receive) -> Receive:
+    """The channel of a body that is neither too large nor too slow."""
+    deadline = asyncio.get_running_loop().time() + _PATIENCE
+    size = 0
+
+    async def bounded() -> Message:
+        nonlocal size
+        async with asyncio.timeout_at(deadline):
+            message = await receive()
+        size += len(message.get("body", b""))
+        if size > LARGEST:
+            raise _TooLargeError
+        return message
+
+    return bounded
 
 
 def _until_read(bounded: Receive, plain: Receive) -> Receive:

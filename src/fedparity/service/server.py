@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import re
+import socket
+import ssl
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fedparity.errors import OptionError
-from fedparity.errors.extras import extra
+from fedparity.errors.base import extra
 from fedparity.service import access
+from fedparity.service.chores import Chores
 from fedparity.service.store import Store
 from fedparity.service.web import collector
 
@@ -16,6 +24,10 @@ __all__ = ["Address", "auditor_link", "run"]
 
 _PATIENCE = 12.0
 """Seconds for the head of a request."""
+_NAME_ALONE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_NAME = re.compile(rf"{_NAME_ALONE.pattern}(:[0-9]{{1,5}})?")
+"""A proxy may have another port than the usual one."""
+_WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 -- to be refused without a name
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -35,6 +47,17 @@ class Address:
             raise OptionError(
                 "TLS needs a certificate and its key.", fix="give --tls-cert and --tls-key."
             )
+        name = _NAME if self.behind_proxy else _NAME_ALONE
+        if self.name is not None and not name.fullmatch(self.name):
+            raise OptionError(
+                "the name under which people reach the collector is not the name of a host.",
+                fix="write it as audit.example.org, without https:// and without a path.",
+            )
+        if self.name is None and (self.behind_proxy or self.host in _WILDCARDS):
+            raise OptionError(
+                "links need the name under which people reach the collector.",
+                fix="give --name audit.example.org.",
+            )
         if self.host not in _LOCAL and not (self.tls_cert or self.behind_proxy):
             raise OptionError(
                 f"the collector would listen on {self.host} without TLS, so that others could read what "
@@ -52,20 +75,72 @@ class Address:
         """Return the address as people type it."""
         if self.behind_proxy:
             return f"https://{self.name or self.host}"
-        return f"{'https' if self.secure else 'http'}://{self.name or self.host}:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'https' if self.secure else 'http'}://{self.name or host}:{self.port}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Return the names under which it may be asked for; another one is a sign of an attack."""
         return tuple({self.host.lower(), (self.name or self.host).lower(), *_LOCAL[:2], "[::1]"})
 
+    def open(self) -> socket.socket:
+        """Return the socket that requests come to, once it is known that all is there that it needs.
 
-def auditor_link(store: Store, address: Address) -> str:
-    """Return a link that lets an auditor in once; earlier ones that were not used are void."""
+        Raises
+        ------
+        OptionError
+            If the address is not free, or the certificate cannot be used.
+        """
+        if self.tls_cert is not None:
+            _check_certificate(self.tls_cert, self.tls_key)
+        try:
+            return socket.create_server(
+                (self.host, self.port),
+                family=socket.AF_INET6 if ":" in self.host else socket.AF_INET,
+                backlog=2048,
+            )
+        except OSError as problem:
+            unknown = isinstance(problem, socket.gaierror)
+            reason = "no such address" if unknown else os.strerror(problem.errno or 0).lower()
+            raise OptionError(
+                f"the collector cannot listen on {self.host}, port {self.port}: {reason}.",
+                fix="choose another --port or --host, or stop the program that is there.",
+            ) from None
+
+
+def _check_certificate(certificate: str, key: str | None) -> None:
+    def no_passphrase() -> str:
+        raise ValueError
+
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key, password=no_passphrase)
+    except ValueError:  # those of ssl are of OSError
+        raise OptionError(
+            "the private key of the certificate needs a passphrase.",
+            fix="give --tls-key a key without one, in a file that only this account can read.",
+        ) from None
+    except OSError as problem:
+        reason = problem.strerror if not isinstance(problem, ssl.SSLError) else "they do not fit"
+        raise OptionError(
+            f"the certificate {certificate} with its key {key} cannot be used: {reason}.".replace(
+                "No such", "no such"
+            ),
+            fix="check both paths, and that both files are in PEM and belong together.",
+        ) from None
+
+
+def auditor_link(store: Store, address: Address, *, sign_out: bool = False) -> str:
+    """Return a link that lets an auditor in once; earlier ones that were not used are void.
+
+    With ``sign_out``, so are the sessions of all auditors, one of which somebody may have stolen.
+    """
+    kinds: tuple[access.Kind, ...] = ("link", "session") if sign_out else ("link",)
     with store.change() as change:
-        access.revoke(change, study=None, silo=None)
+        access.revoke(change, kinds=kinds)
         link = access.issue(change, "link", "auditor")
-        change.log("operator", "made a link for the auditor")
+        said = "signed all auditors out, and made a link" if sign_out else "made a link"
+        change.log("operator", f"{said} for the auditor")
     return f"{address.url}/enter/{link}"
 
 
@@ -100,14 +175,31 @@ def _impatient() -> type:
     return Impatient
 
 
-def run(store: Store, address: Address) -> None:
-    """Answer requests until the process is told to stop."""
+def _print_request(facts: Mapping[str, object]) -> None:
+    sys.stderr.write(f"{json.dumps(facts)}\n")
+
+
+def run(
+    store: Store,
+    address: Address,
+    door: socket.socket,
+    *,
+    chores: Chores | None = None,
+    log_requests: bool = False,
+) -> None:
+    """Answer the requests that come to a socket until the process is told to stop."""
     uvicorn = extra("uvicorn", "the collector", "serve")
-    application = collector(store, address=address.url, hosts=address.hosts, secure=address.secure)
-    uvicorn.run(
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it logs bytes of forms
+    application = collector(
+        store,
+        address=address.url,
+        hosts=address.hosts,
+        secure=address.secure,
+        chores=chores or Chores(),
+        log=_print_request if log_requests else None,
+    )
+    configured = uvicorn.Config(
         application,
-        host=address.host,
-        port=address.port,
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
         proxy_headers=address.behind_proxy,
@@ -120,3 +212,4 @@ def run(store: Store, address: Address) -> None:
         limit_concurrency=500,
         timeout_graceful_shutdown=5,
     )
+    uvicorn.Server(configured).run(sockets=[door])

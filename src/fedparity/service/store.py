@@ -22,12 +22,15 @@ import sqlalchemy as sa
 from fedparity.documents.json_text import canonical_bytes, digest_of
 from fedparity.errors import OptionError, OutputError
 
-__all__ = ["Change", "Event", "Store", "now", "tables"]
+__all__ = ["Change", "Event", "Receipt", "Store", "now", "tables"]
 
 Result = TypeVar("Result")
 
-_VERSION = 1
+_VERSION = 2
 _FIRST = "sha256:" + 64 * "0"
+_FILE = "collector.sqlite"
+_THREADS = 40
+"""As many as answer requests at once."""
 
 tables = sa.MetaData()
 head = sa.Table(
@@ -94,6 +97,31 @@ run = sa.Table(
     sa.Column("digests", sa.Text, nullable=False),
     sa.Column("result", sa.LargeBinary, nullable=False),
 )
+round_message = sa.Table(  # the key lets a silo make each step of a secure sum once
+    "round_message",
+    tables,
+    sa.Column("study", sa.Text, primary_key=True),
+    sa.Column("silo", sa.Text, primary_key=True),
+    sa.Column("step", sa.Text, primary_key=True),
+    sa.Column("digest", sa.Text, nullable=False),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("received", sa.Text, nullable=False),
+    sa.ForeignKeyConstraint(["study", "silo"], ["silo.study", "silo.name"], ondelete="CASCADE"),
+)
+round_request = sa.Table(  # and the auditor one request
+    "round_request",
+    tables,
+    sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
+    sa.Column("created", sa.Text, nullable=False),
+)
+reader = sa.Table(
+    "reader",
+    tables,
+    sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("invited", sa.Text, nullable=False),
+)
 credential = sa.Table(
     "credential",
     tables,
@@ -102,6 +130,7 @@ credential = sa.Table(
     sa.Column("role", sa.Text, nullable=False),
     sa.Column("study", sa.ForeignKey("study.id", ondelete="CASCADE")),
     sa.Column("silo", sa.Text),
+    sa.Column("reader", sa.Text),
     sa.Column("secret", sa.Text, nullable=False),
     sa.Column("expires", sa.Text, nullable=False),
 )
@@ -130,6 +159,15 @@ class Event:
         """Return the digest that this line must have."""
         fields = {name: getattr(self, name) for name in _DIGESTED}
         return digest_of(canonical_bytes(fields))
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a message that was accepted: it is on the disk."""
+
+    digest: str
+    new: bool
+    """Whether it was not there before."""
 
 
 _DIGESTED = ("sequence", "at", "actor", "action", "study", "silo", "detail", "previous")
@@ -170,13 +208,15 @@ class Change:
     def finish(self) -> None:
         """Write the lines of the log and its new end."""
         if self._lines:
-            self.connection.execute(sa.insert(event), self._lines)
-            self.connection.execute(
-                sa.update(head).values(sequence=self._sequence, digest=self._digest)
-            )
+            self.connection.execute(_NEW_LINES, self._lines)
+            end = {"sequence": self._sequence, "digest": self._digest}
+            self.connection.execute(_NEW_END, end)
 
 
+# Built once: every change asks them.
 _END = sa.select(head).with_for_update()
+_NEW_LINES = sa.insert(event)
+_NEW_END = sa.update(head).values(sequence=sa.bindparam("sequence"), digest=sa.bindparam("digest"))
 
 
 class Store:
@@ -198,27 +238,29 @@ class Store:
         self._queue_lock, self._commit_lock = threading.Lock(), threading.Lock()
         try:
             self.engine = _engine(url)
-            tables.create_all(self.engine)
             with self.engine.begin() as connection:
-                found = connection.execute(sa.select(head.c.version)).scalar()
-                if found is None:
-                    start = {"id": 1, "version": _VERSION, "sequence": 0, "digest": _FIRST}
-                    connection.execute(sa.insert(head).values(**start))
+                found = _upgrade(connection)
         except (sa.exc.SQLAlchemyError, ImportError) as problem:
+            # Words of a driver may repeat the address, and a password in it.
             raise OptionError(
                 f"the collector's database cannot be opened: {type(problem).__name__}.",
                 fix="check that its folder can be written to, or that its server runs and lets this "
                 "user in.",
-            ) from problem
-        if found not in (None, _VERSION):
+            ) from None
+        if found != _VERSION:
             raise OptionError(
                 f"the collector's database has version {found}, and this program knows {_VERSION}.",
                 fix="start the version of fedparity that wrote it, or a later one.",
             )
 
     @classmethod
-    def in_folder(cls, folder: str) -> Store:
-        """Return the store of a folder, which is made if it does not exist; only its owner can read it."""
+    def in_folder(cls, folder: str, *, new: bool = True) -> Store:
+        """Return the store of a folder; a new one is made if there is none, which only its owner can read."""
+        if not new and not (Path(folder) / _FILE).is_file():
+            raise OptionError(
+                f"there is no collector in {folder}.",
+                fix="name the folder that fedparity serve was started with.",
+            )
         try:
             Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as problem:
@@ -226,7 +268,7 @@ class Store:
                 f"the folder {folder} cannot be made: {problem.strerror}.",
                 fix="choose another folder with --data.",
             ) from None
-        return cls(f"sqlite:///{Path(folder).resolve()}/collector.sqlite")
+        return cls(f"sqlite:///{Path(folder).resolve()}/{_FILE}")
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -300,14 +342,26 @@ class Store:
                 "the collector keeps its data in PostgreSQL.", fix="use pg_dump to back it up."
             )
         if os.path.lexists(path):
-            raise OutputError.exists(path)
-        Path(path).touch(mode=0o600)
+            raise OutputError(f"{path} exists already.", fix="choose another name.")
+        try:
+            Path(path).touch(mode=0o600)
+        except OSError as problem:
+            raise OutputError.unwritable(path, problem.strerror or "") from None
         source = self.engine.raw_connection()
         try:
             with closing(sqlite3.connect(path)) as copy:
                 source.driver_connection.backup(copy)  # type: ignore[union-attr]
         finally:
             source.close()
+
+    def shrink(self) -> None:
+        """Move what is in SQLite's write-ahead log into the database: deleted pages are gone then."""
+        if self.engine.dialect.name == "sqlite":
+            connection = self.engine.raw_connection()
+            try:
+                connection.driver_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[union-attr]
+            finally:
+                connection.close()
 
     def close(self) -> None:
         """Give up all connections."""
@@ -336,6 +390,33 @@ def _commit(store: Store, batch: list[_Pending]) -> None:
         each.done = True
 
 
+_MIGRATIONS: dict[int, tuple[str, ...]] = {
+    1: ("ALTER TABLE credential ADD COLUMN reader TEXT",),
+}
+"""What makes a database of this version one of the next, besides new tables."""
+
+
+def _upgrade(connection: sa.Connection) -> int:
+    """Create what is missing, in one transaction, and return the version that the database has then.
+
+    One of a later version, or of one that this program cannot upgrade, stays as it is.
+    """
+    if not sa.inspect(connection).has_table("head"):
+        tables.create_all(connection)
+        start = {"id": 1, "version": _VERSION, "sequence": 0, "digest": _FIRST}
+        connection.execute(sa.insert(head).values(**start))
+        return _VERSION
+    found = int(connection.execute(_END).one().version)
+    if found < _VERSION and all(version in _MIGRATIONS for version in range(found, _VERSION)):
+        for version in range(found, _VERSION):
+            for statement in _MIGRATIONS[version]:
+                connection.exec_driver_sql(statement)
+        tables.create_all(connection)
+        connection.execute(sa.update(head).values(version=_VERSION))
+        return _VERSION
+    return found
+
+
 def _broken(number: int) -> OptionError:
     return OptionError(
         f"the log of the collector is broken at line {number:,}: it was changed outside the program.",
@@ -344,14 +425,22 @@ def _broken(number: int) -> OptionError:
 
 
 def _engine(url: str) -> sa.Engine:
+    # Errors of a database repeat the values of a statement otherwise: they are silos' messages. A
+    # connection for each thread is kept: opening one takes longer than most work.
+    shared: dict[str, Any] = {"hide_parameters": True, "pool_size": _THREADS}
     if not url.startswith("sqlite:"):
-        return sa.create_engine(url, pool_pre_ping=True)
-    engine = sa.create_engine(url, connect_args={"timeout": 30})
+        return sa.create_engine(url, pool_pre_ping=True, **shared)
+    engine = sa.create_engine(url, connect_args={"timeout": 30}, **shared)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:  # noqa: ANN401 -- of sqlite3
         connection.isolation_level = None  # transactions are begun below, not by the driver
-        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for setting in (
+            "journal_mode=WAL",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "secure_delete=ON",  # what is deleted is overwritten
+        ):
             connection.execute(f"PRAGMA {setting}")
 
     @sa.event.listens_for(engine, "begin")

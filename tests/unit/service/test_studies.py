@@ -1,6 +1,7 @@
 """What a collector keeps: messages once, changes with their line in the log, results that can be made again."""
 
 import io
+import json
 import subprocess
 import sys
 import threading
@@ -8,14 +9,19 @@ import zipfile
 
 import pytest
 import sqlalchemy as sa
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from tests.unit.service.samples import SILOS, message, plan
 
 from fedparity.auditing.audit import audit_messages
-from fedparity.errors import ConflictError, MessageError, OptionError, OutputError
+from fedparity.documents.signing import sign_plan, signed_text
+from fedparity.errors import ConflictError, MessageError, OptionError, OutputError, PlanError
 from fedparity.service import access
 from fedparity.service import store as schema
+from fedparity.service.evidence import evidence_archive
+from fedparity.service.retention import delete_study
 from fedparity.service.store import Store
 from fedparity.service.studies import Studies
+from fedparity.version import __version__
 
 
 @pytest.fixture
@@ -97,7 +103,7 @@ def test_evidence_gives_the_same_result_again(studies, study, tmp_path):
     for silo in SILOS[:2]:
         studies.receive(study, silo, message(silo))
     number = studies.audit(study)
-    with zipfile.ZipFile(io.BytesIO(studies.evidence(study, number))) as archive:
+    with zipfile.ZipFile(io.BytesIO(evidence_archive(studies, study, number))) as archive:
         archive.extractall(tmp_path / "evidence")
 
     command = ["audit", "plan.toml", "inbox", "-o", "again.json"]
@@ -120,8 +126,52 @@ def test_a_replaced_message_stays_in_the_evidence_of_its_audit(studies, study):
     studies.reopen(study, "aurora")
     studies.receive(study, "aurora", message("aurora", seed=1))
 
-    with zipfile.ZipFile(io.BytesIO(studies.evidence(study, number))) as archive:
+    with zipfile.ZipFile(io.BytesIO(evidence_archive(studies, study, number))) as archive:
         assert archive.read("inbox/aurora.json") == first
+
+
+def test_the_evidence_states_the_programs_that_made_it(studies, study):
+    for silo in ("aurora", "bayside"):
+        studies.receive(study, silo, message(silo))
+    number = studies.audit(study)
+    with zipfile.ZipFile(io.BytesIO(evidence_archive(studies, study, number))) as archive:
+        versions = json.loads(archive.read("versions.json"))
+
+    assert versions["fedparity"] == __version__
+    assert {"python", "numpy", "sqlalchemy"} <= versions.keys()
+
+
+def test_earlier_rounds_are_those_of_the_same_groups_with_a_silo_in_common(studies, store):
+    def begun(day, **options):
+        made = studies.create(plan(**options).to_toml(), deadline=None)
+        with store.change() as change:
+            change.connection.execute(
+                sa.update(schema.study)
+                .where(schema.study.c.id == made)
+                .values(created=f"2026-01-0{day}T00:00:00Z")
+            )
+        return made
+
+    first = begun(1, title="Q1", silos=("aurora", "dune"))
+    begun(2, title="others", silos=("dune", "elm"))
+    begun(3, title="other groups", groups=("A", "C"))
+    second = begun(4, title="Q2")
+    third = begun(5, title="Q3")
+    begun(6, title="Q4")
+
+    assert [each.id for each in studies.before(studies.get(third))] == [second, first]
+    assert [each.id for each in studies.before(studies.get(third), most=1)] == [second]
+
+
+def test_a_plan_that_was_changed_after_it_was_signed_begins_nothing(studies):
+    key = Ed25519PrivateKey.generate()
+    signed = sign_plan(plan(), key)
+    changed = signed_text(plan().to_toml(), signed).replace("Readmission", "Another")
+
+    with pytest.raises(PlanError, match="changed after it was signed"):
+        studies.create(changed, deadline=None)
+    begun = studies.create(signed_text(plan().to_toml(), signed), deadline=None)
+    assert studies.get(begun).plan.signature == signed.signature
 
 
 def test_the_log_is_a_chain_that_shows_any_change(studies, study, store):
@@ -159,7 +209,7 @@ def test_writers_at_once_lose_nothing_and_keep_the_chain(studies, store):
 def test_a_deleted_study_leaves_nothing_but_its_line(studies, study, store):
     studies.receive(study, "aurora", message("aurora"))
     link = studies.invite(study, "bayside")
-    studies.delete(study)
+    delete_study(studies, study)
 
     assert studies.get(study) is None
     assert access.find(store, "link", link) is None
@@ -233,7 +283,7 @@ def test_a_message_that_comes_while_the_audit_runs_is_not_in_its_evidence(
     monkeypatch.setattr("fedparity.service.studies.audit_messages", slow)
     number = studies.audit(study)
 
-    with zipfile.ZipFile(io.BytesIO(studies.evidence(study, number))) as archive:
+    with zipfile.ZipFile(io.BytesIO(evidence_archive(studies, study, number))) as archive:
         assert [name for name in archive.namelist() if "inbox" in name] == ["inbox/aurora.json"]
     assert studies.result(study, number).silos_received == ("aurora",)
 

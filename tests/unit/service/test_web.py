@@ -7,6 +7,8 @@ from starlette.testclient import TestClient
 from tests.unit.service.samples import message, plan
 
 from fedparity.errors import OptionError
+from fedparity.page.build_page import build_page
+from fedparity.service.readers import invite_reader
 from fedparity.service.server import Address, auditor_link
 from fedparity.service.store import Store
 from fedparity.service.studies import Studies
@@ -94,6 +96,18 @@ def test_a_silo_sees_its_own_page_and_nothing_of_the_study(studies, study, brows
         assert client.post(f"/studies/{study}/{page}", data=token).status_code == 404
 
 
+def test_a_silo_gets_the_page_that_sketches_under_its_own_policy(studies, study, browser):
+    client = silo_browser(studies, study, browser)
+    answer = client.get("/silo/sketch.html")
+
+    assert 'href="/silo/sketch.html"' in client.get("/silo").text
+    assert answer.content == build_page(studies.get(study).plan)
+    assert "connect-src 'none'" in answer.headers["content-security-policy"]
+    policy = answer.headers["content-security-policy"].removesuffix("; frame-ancestors 'none'")
+    assert policy in answer.text
+    assert browser().get("/silo/sketch.html").status_code == 404
+
+
 def test_a_form_needs_the_secret_of_its_session(auditor, study):
     for given in ({}, {"csrf": ""}, {"csrf": "x" * 43}):
         answer = auditor.post(f"/studies/{study}/audit", data=given)
@@ -133,7 +147,7 @@ def test_a_whole_study_in_the_browser(auditor, studies, browser):
 
     assert "2 of 3" in audited.text
     assert report.headers["content-security-policy"].startswith("sandbox")
-    assert set(provisional) == {"words", "answered", "all", "n"}
+    assert set(provisional) == {"words", "answered", "all", "n", "gap"}
     assert studies.get(study).runs[0][0] == 1
 
 
@@ -245,3 +259,23 @@ def test_a_silo_that_repeats_itself_without_end_is_slowed_down(browser, studies,
 
     assert codes[0] == 422
     assert codes[-1] == 429
+
+
+def test_the_auditors_page_reminds_and_shows_earlier_rounds_and_a_readers_does_not(
+    auditor, studies, store, study, browser
+):
+    for silo in ("aurora", "bayside"):
+        studies.receive(study, silo, message(silo))
+    studies.audit(study)
+    later = studies.create(plan(title="Next").to_toml(), deadline="2020-01-01")
+    reader = browser()
+    reader.post(f"/enter/{invite_reader(store, later, 'Ada')}")
+    page, seen = (each.get(f"/studies/{later}").text for each in (auditor, reader))
+
+    assert "was due 2020-01-01" in page
+    assert "which was due by 2020-01-01." in page
+    assert "For aurora, bayside, cedar." in page
+    assert f"/studies/{study}/runs/1/report.html" in page
+    assert "% of the scale" in page
+    assert "waits for your answer" not in seen
+    assert study not in seen

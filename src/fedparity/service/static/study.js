@@ -6,10 +6,14 @@ async function provisional() {
   const reply = await fetch(`${study}/provisional`);
   if (!reply.ok) return;
   const found = await reply.json();
-  const people = document.getElementById("people");
   const words = document.getElementById("provisional");
-  people.textContent = found.n === undefined ? "none yet" : found.n.toLocaleString("en");
   words.textContent = found.words;
+  if (found.again) { // somebody else's question is being answered
+    setTimeout(provisional, 1500);
+    return;
+  }
+  document.getElementById("people").textContent = found.n === undefined ? "none yet" : found.n.toLocaleString("en");
+  document.getElementById("gap").textContent = found.gap ?? "none yet";
   if (found.answered && found.answered !== found.all) words.textContent += ` For all, also those who are missing: ${found.all}.`;
 }
 
