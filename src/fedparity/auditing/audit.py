@@ -1,26 +1,318 @@
-"""An audit: from a plan and the messages of the silos, or their cells, to a result."""
+"""An audit: from a plan and the messages of the silos, or their cells, to a result with everything that was measured."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Final
 
-from fedparity.auditing.result_building import compose
+import numpy as np
+
+from fedparity.auditing.comparison import compare
+from fedparity.auditing.missing_records import audit_warnings, silo_note
+from fedparity.documents.document import Parts
+from fedparity.documents.fields import FrozenMapping
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.plan import Plan
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import SCHEMA, AuditResult
+from fedparity.documents.result_parts import (
+    SILO_LEVELS,
+    AttributionResult,
+    Curves,
+    DecompositionResult,
+    GroupCurve,
+    GroupResult,
+    HeterogeneityResult,
+    PairResult,
+    PartIntervals,
+    PlanSummary,
+    SiloInfluenceResult,
+    SiloResult,
+    StandIn,
+)
+from fedparity.federated.decomposition import Decomposition
+from fedparity.federated.estimate import Pair, cell_quantiles
 from fedparity.federated.federation import Federation
-from fedparity.laws.labels import Group
-from fedparity.modes.mode import AuditOptions, mode_of
+from fedparity.federated.local_audits import LocalAudit
+from fedparity.federated.mixtures import mixtures
+from fedparity.functionals.curves import center
+from fedparity.laws.bounds import Bounds
+from fedparity.laws.labels import Group, Silo
+from fedparity.modes.mode import AuditOptions, Measured, mode_of
 from fedparity.modes.plain import PlainMode
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.sketch_audit import measure_cells
 from fedparity.sketches.cell import Cell
+from fedparity.uncertainty.assessment import Assessment
+from fedparity.uncertainty.intervals import PairAssessment
 from fedparity.version import SOFTWARE
 
-__all__ = ["audit_federation", "audit_messages"]
+__all__ = [
+    "NOT_SEEN",
+    "audit_federation",
+    "audit_messages",
+    "compose",
+    "group_curves",
+    "group_results",
+    "heterogeneity_result",
+    "pair_results",
+    "plan_summary",
+    "silo_quantiles",
+]
+
+
+def plan_summary(plan: Plan) -> PlanSummary:
+    """Return what was asked."""
+    return PlanSummary(
+        title=plan.title,
+        digest=plan.digest,
+        levels=mode_of(plan).levels,
+        sketch=plan.message_kind,
+        estimator=plan.estimator,
+        order=plan.order,
+        score_range=Bounds(*plan.score_range),
+        score_step=plan.score_step,
+        thresholds=tuple(plan.thresholds),
+        favorable=plan.favorable,
+        period=plan.period,
+        trim=plan.trim,
+        simulated=False,
+    )
+
+
+def group_results(federation: Federation) -> Parts[GroupResult]:
+    """Return the size, share and mean of each group."""
+    laws = mixtures(federation)
+    totals = federation.count_table.sum(axis=0).tolist()
+    return Parts(
+        GroupResult(group=group, n=n, share=share, mean=float(laws[group].mean))
+        for group, n, share in zip(
+            federation.groups, totals, federation.shares.tolist(), strict=True
+        )
+    )
+
+
+def heterogeneity_result(assessment: Assessment) -> HeterogeneityResult:
+    """Return the heterogeneity with its interval."""
+    found = assessment.heterogeneity
+    return HeterogeneityResult(
+        value=found.value, interval=found.interval, corrected=found.corrected
+    )
+
+
+def pair_results(
+    pairs: Iterable[Pair], assessed: Iterable[PairAssessment], certificates: Iterable[Bounds]
+) -> Parts[PairResult]:
+    """Return the distances between every two groups with their errors."""
+    return Parts(
+        PairResult(
+            groups=pair.groups,
+            wasserstein=pair.wasserstein,
+            corrected=found.corrected,
+            interval=found.interval,
+            certificate=certificate,
+            cramer=pair.cramer,
+            mean_gap=pair.mean_gap,
+        )
+        for pair, found, certificate in zip(pairs, assessed, certificates, strict=True)
+    )
+
+
+NOT_SEEN = "not seen: secure sum"
+"""The note of a silo of which nothing is known but that its records are in a sum."""
+
+
+def compose(plan: Plan, found: Measured) -> AuditResult:
+    """Return the result of an audit; what a privacy mode hides is None in it."""
+    aside = found.unreleased
+    missing = found.missing.of(found.federation.groups)
+    compared = compare(
+        plan,
+        found.federation,
+        found.measures.method,
+        found.assessment,
+        unseen=missing,
+        unseen_total=found.missing.total,
+        aside=aside,
+        known=found.known,
+    )
+    assessment, seen = compared.assessment, compared.seen
+    warnings = found.warnings
+    if found.messages:
+        warnings += audit_warnings(plan, found.messages, found.missing, aside)
+    result = AuditResult(
+        schema=SCHEMA,
+        plan=plan_summary(plan),
+        silos_received=found.silos,
+        silos_missing=found.missing.silos_missing,
+        n=found.federation.counts.sum().item(),
+        groups=group_results(found.federation),
+        set_aside=Parts(aside),
+        disparity=compared.disparity(),
+        magnitudes=compared.magnitudes(),
+        thresholds=Parts(),
+        tails=Parts(),
+        heterogeneity=heterogeneity_result(assessment),
+        pairs=pair_results(found.measures.pairs, assessment.pairs, seen.pairs),
+        decomposition=_decomposition(found),
+        attribution=_attribution(found),
+        silos=_silos(plan, found),
+        guarantee=FrozenMapping(found.guarantee),
+        warnings=(*warnings, *assessment.warnings),
+        software=SOFTWARE,
+        confidence=assessment.confidence,
+        redraws=assessment.redraws,
+        seed=assessment.seed,
+        curves=group_curves(found.federation, plan.order),
+        tables=Parts(),
+        federation=found.federation,
+        unseen=missing,
+    )
+    return result.with_rates(thresholds=plan.thresholds)
+
+
+def _decomposition(found: Measured) -> DecompositionResult:
+    if not found.messages:
+        return DecompositionResult(v_mix=None, v_bar=None, remainder=None, lower=None, upper=None)
+    terms = found.measures.terms
+    return DecompositionResult(
+        v_mix=terms.v_mix,
+        v_bar=terms.v_bar,
+        remainder=terms.remainder if isinstance(terms, Decomposition) else None,
+        lower=terms.lower,
+        upper=terms.upper,
+    )
+
+
+def _attribution(found: Measured) -> AttributionResult:
+    """The two parts; a silo that released nothing has no influence on what was measured."""
+    seen = found.measures if found.messages else None
+    change = {} if seen is None else {each.silo: each.change for each in seen.influences}
+    parts = None if seen is None else seen.attribution
+    return AttributionResult(
+        selection=None if parts is None else parts.selection,
+        within=None if parts is None else parts.within,
+        silos=Parts(
+            SiloInfluenceResult(silo=silo, influence=change.get(silo)) for silo in found.silos
+        ),
+        intervals=PartIntervals(
+            **{"selection": None, "within": None, **found.assessment.attribution}
+        ),
+        stand_ins=()
+        if parts is None
+        else tuple(StandIn(silo=silo, group=group) for silo, group in parts.stand_ins),
+    )
+
+
+def _silos(plan: Plan, found: Measured) -> Parts[SiloResult]:
+    if not found.messages:
+        return Parts(_hidden_silo(plan, silo) for silo in found.silos)
+    local = {audit.silo: audit for audit in found.measures.local}
+    quantiles = silo_quantiles(found.federation)
+    return Parts(
+        _silo(message, local.get(message.silo), found.assessment, quantiles)
+        for message in found.messages
+    )
+
+
+def _hidden_silo(plan: Plan, silo: str) -> SiloResult:
+    return SiloResult(
+        silo=silo,
+        n=FrozenMapping(dict.fromkeys(plan.groups)),
+        disparity=None,
+        heterogeneity=None,
+        wasserstein=None,
+        mean_gap=None,
+        interval=None,
+        note=NOT_SEEN,
+        levels=FrozenMapping(dict.fromkeys(plan.groups, 0)),
+        withheld=FrozenMapping({}),
+        rows_dropped=0,
+        quantiles=FrozenMapping(dict.fromkeys(plan.groups)),
+    )
+
+
+def _silo(
+    message: SiloSketch,
+    local: LocalAudit | None,
+    assessment: Assessment,
+    quantiles: Mapping[tuple[Silo, Group], tuple[float, ...]],
+) -> SiloResult:
+    assessed = assessment.local.get(message.silo)
+    return SiloResult(
+        silo=message.silo,
+        n=FrozenMapping({cell.group: cell.count for cell in message.cells}),
+        disparity=None if local is None else local.disparity,
+        heterogeneity=None if local is None else local.heterogeneity,
+        wasserstein=None if local is None else local.wasserstein,
+        mean_gap=None if local is None else local.mean_gap,
+        interval=None if assessed is None else assessed.interval,
+        note=silo_note(message),
+        levels=FrozenMapping({cell.group: cell.levels for cell in message.cells}),
+        withheld=FrozenMapping(
+            {cell.group: cell.withheld for cell in message.cells if cell.withheld is not None}
+        ),
+        rows_dropped=message.rows_dropped,
+        quantiles=FrozenMapping(
+            {cell.group: quantiles.get((message.silo, cell.group)) for cell in message.cells}
+        ),
+    )
+
+
+_STEPS: Final = 200
+
+
+def group_curves(federation: Federation, order: int) -> Curves:
+    r"""Return the quantile functions of the group mixtures, and of their center, on one grid.
+
+    The levels are 0, 0.005, …, 1; at 0 stands the smallest atom. The center is that of the
+    disparity: the barycenter, whose quantiles are the mean of those of the groups, or for order 1
+    their lower weighted median.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 1.0, 2.0, 5.0], groups=list("aabb"), silos=[1, 1, 1, 1], levels=2
+    ... )
+    >>> curves = group_curves(federation, 2)
+    >>> curves.levels[100:102], curves.center[100:102]
+    ((0.5, 0.505), (1.0, 3.0))
+    """
+    levels = np.arange(_STEPS + 1) / _STEPS
+    asked = np.maximum(levels, np.finfo(np.float64).tiny)  # the infimum at 0 is the first atom
+    laws = mixtures(federation)
+    table = np.stack([laws[group].quantile(asked) for group in federation.groups])
+    return Curves(
+        levels=tuple(levels.tolist()),
+        groups=Parts(
+            GroupCurve(group=group, quantiles=tuple(row))
+            for group, row in zip(federation.groups, table.tolist(), strict=True)
+        ),
+        center=tuple(center(table, federation.shares, order).tolist()),
+    )
+
+
+def silo_quantiles(federation: Federation) -> dict[tuple[Silo, Group], tuple[float, ...]]:
+    """Return the quantiles of every cell at the levels that a result holds, by silo and group.
+
+    Examples
+    --------
+    >>> federation = Federation.from_scores(
+    ...     [0.0, 1.0, 2.0, 5.0], groups=list("aabb"), silos=[1, 1, 1, 1], levels=2
+    ... )
+    >>> silo_quantiles(federation)[1, "b"]
+    (2.0, 2.0, 2.0, 5.0, 5.0)
+    """
+    cells = np.arange(federation.counts.size)
+    rows = cell_quantiles(federation, cells, np.array(SILO_LEVELS)).tolist()
+    return {
+        (federation.silos[silo], federation.groups[group]): tuple(row)
+        for silo, group, row in zip(
+            federation.silo_of.tolist(), federation.group_of.tolist(), rows, strict=True
+        )
+    }
 
 
 def audit_messages(
@@ -35,11 +327,12 @@ def audit_messages(
     options = options or AuditOptions()
     found = mode_of(plan).measure(sketches, options)
     result = compose(plan, found)
-    if not plan.tables:
-        return result
-    from fedparity.auditing.table_results import table_results  # noqa: PLC0415 -- not for one table
+    if plan.tables:
+        from fedparity.auditing.table_results import table_results  # noqa: PLC0415 -- not for one table
 
-    return replace(result, tables=table_results(plan, found, options))
+        result = replace(result, tables=table_results(plan, found, options))
+    found.federation.forget()  # the result keeps the cells
+    return result
 
 
 def audit_federation(

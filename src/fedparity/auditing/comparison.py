@@ -186,12 +186,12 @@ def sampled_deviation(federation: Federation, known: Bracket, confidence: float)
     centered = [law.atoms - law.mean for law in laws.values()]
     squares, fourths = (
         float(
-            np.dot(
-                federation.shares,
-                [
-                    law.masses @ part**power
+            np.sum(
+                federation.shares
+                * [
+                    np.sum(law.masses * part**power)
                     for law, part in zip(laws.values(), centered, strict=True)
-                ],
+                ]
             )
         )
         for power in (2, 4)

@@ -57,7 +57,7 @@ def audit_warnings(
         "coarser_cells": _coarser(plan, messages),
     }
     return (
-        *(AuditWarning(code="group_set_aside", text=_set_aside(each)) for each in aside),
+        *(AuditWarning(code="group_set_aside", text=_set_aside(plan, each)) for each in aside),
         *(AuditWarning(code=code, text=text) for code, text in sentences.items() if text),
     )
 
@@ -84,8 +84,10 @@ def implausible_counts(messages: Sequence[SiloSketch]) -> str:
     )
 
 
-def _set_aside(aside: SetAside) -> str:
+def _set_aside(plan: Plan, aside: SetAside) -> str:
     name = group_words(aside.group)
+    if plan.releases_tables and plan.privacy is not None:  # every cell was sent
+        return f"group {name} was set aside: {aside.known}."
     return f"no silo released group {name}, so it was set aside: {aside.known}."
 
 

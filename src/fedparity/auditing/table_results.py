@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from fedparity.auditing.audit import heterogeneity_result, pair_results
 from fedparity.auditing.comparison import compare
-from fedparity.auditing.result_building import heterogeneity_result, pair_results
 from fedparity.documents.document import Parts
-from fedparity.documents.outcome_parts import OutcomeResult
+from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import OUTCOMES, Outcome, PlanTable
+from fedparity.documents.plan_fields import OUTCOMES, PlanTable
 from fedparity.documents.result_parts import Sampled, SetAside
 from fedparity.documents.table_parts import (
     CategoryStatus,
@@ -34,47 +35,81 @@ from fedparity.modes.table_cells import gathered_cells, silo_of, table_unseen
 from fedparity.outcomes.measure_outcomes import measure_outcomes
 from fedparity.outcomes.rate_tests import rate_tests
 from fedparity.sketches.cell import Cell
-from fedparity.thresholds.at_threshold import at_threshold
-from fedparity.thresholds.rate_results import threshold_results
-from fedparity.uncertainty.assessment import assess
+from fedparity.thresholds.rates import at_threshold, threshold_results
+from fedparity.uncertainty.assessment import Assessment, assess
 
-__all__ = ["merged_silos", "table_results"]
+__all__ = ["Seen", "Table", "merged_silos", "table_results"]
 
 
 def table_results(plan: Plan, found: Measured, options: AuditOptions) -> Parts[TableResult]:
     """Return every table of the plan; none if it asks for its groups alone."""
-    return Parts(_Table(plan, table, found, options).result() for table in plan.tables)
+    kind: type[Table] = CellTable
+    if found.atoms is not None:
+        from fedparity.auditing.histogram_tables import HistogramTable  # noqa: PLC0415 -- with noise
+
+        kind = HistogramTable
+    return Parts(kind(plan, table, found, options).result() for table in plan.tables)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """The rows that are compared, measured."""
+
+    federation: Federation
+    measures: Measures
+    assessment: Assessment
+    by_silo: Measures | None
+    """One cell for each silo and row, for what depends on silos; None where they were not seen apart."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """One table, from the messages of the silos."""
+class Table(ABC):
+    """One table of an audit."""
 
     plan: Plan
     table: PlanTable
     found: Measured
     options: AuditOptions
 
-    @cached_property
-    def cells(self) -> dict[tuple[Silo, Group], Cell]:
-        """The released cells of all rows."""
-        return gathered_cells(self.plan, self.found.messages, self.table, None)
-
-    @cached_property
+    @property
+    @abstractmethod
     def unseen(self) -> Mapping[Group, float]:
         """At most how many records of each row are missing."""
-        missing = len(self.found.missing.silos_missing)
-        return table_unseen(
-            self.plan, self.found.messages, self.table, None, silos_missing=missing
+
+    @property
+    @abstractmethod
+    def counts(self) -> Mapping[Group, int | float]:
+        """Records released of each row."""
+
+    @abstractmethod
+    def federation(self, groups: Sequence[Group]) -> Federation:
+        """Return the cells of some rows."""
+
+    @abstractmethod
+    def seen(self, unseen: Mapping[Group, float]) -> Seen:
+        """Measure the rows that are compared."""
+
+    @abstractmethod
+    def tests(self, federation: Federation, threshold: float) -> RateTests:
+        """Return the tests of the rows that are compared."""
+
+    @abstractmethod
+    def outcome(self) -> OutcomeResult | None:
+        """Return what both outcomes tell of the rows that are compared and have cells of each."""
+
+    @property
+    def method(self) -> Method:
+        """How its disparity is computed."""
+        plan = self.plan
+        return Method(
+            order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim
         )
 
-    @cached_property
-    def counts(self) -> dict[Group, int | float]:
-        """Records released of each row."""
-        return {
-            group: sum(cell.count for (_, own), cell in self.cells.items() if own == group)
-            for group in self.table.groups
-        }
+    @property
+    def calibration_edges(self) -> list[float]:
+        """Where bins of calibration meet; none without bins."""
+        bins = () if self.plan.outcome is None else self.plan.outcome.bins
+        return sorted({*bins, *self.plan.thresholds}) if bins else []
 
     def status(self, group: Group) -> CategoryStatus:
         """Return whether a row is compared, or why not."""
@@ -93,11 +128,6 @@ class _Table:
     def compared(self) -> tuple[Group, ...]:
         """The rows that are compared."""
         return tuple(group for group in self.table.groups if self.status(group) == "compared")
-
-    def federation(self, groups: Sequence[Group]) -> Federation:
-        """Return the cells of some rows."""
-        cells = {key: cell for key, cell in self.cells.items() if key[1] in groups}
-        return Federation.from_cells(cells, groups=groups, score_range=self.plan.score_range)
 
     def result(self) -> TableResult:
         """Return all numbers of the table; only its rows if fewer than two can be compared."""
@@ -180,42 +210,20 @@ class _Table:
         return f"no silo released it; {bound}"
 
     def _measured(self) -> dict[str, Any]:
-        plan, federation = self.plan, self.federation(self.compared)
-        method = Method(
-            order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim
-        )
-        measures = Measures(federation, method)
+        plan = self.plan
         unseen = {group: most for group in self.compared if (most := self.unseen[group])}
-        assessment = assess(
-            federation,
-            method,
-            score_range=plan.score_range,
-            unseen=unseen,
-            unseen_total=math.fsum(unseen.values()),
-            local=[],
-            measures=measures,
-            **self.options.assessment(),
-        )
-        aside = [
-            SetAside(
-                group=group,
-                withheld=len(self.found.messages),
-                most=most if math.isfinite(most := self.unseen[group]) else None,
-                known=self._known(group),
-            )
-            for group in self.table.groups
-            if self.status(group) == "withheld"
-        ]
+        seen = self.seen(unseen)
+        federation, measures = seen.federation, seen.measures
         compared = compare(
             plan,
             federation,
-            method,
-            assessment,
+            measures.method,
+            seen.assessment,
             unseen=unseen,
             unseen_total=math.fsum(unseen.values()),
-            aside=aside,
+            aside=self._aside(),
         )
-        merged = Measures(merged_silos(federation), method)
+        by_silo = seen.by_silo
         return {
             "disparity": compared.disparity(),
             "magnitudes": compared.magnitudes(),
@@ -231,8 +239,10 @@ class _Table:
                     unseen=unseen,
                 )
             ),
-            "attribution": TableAttribution(
-                selection=merged.attribution.selection, within=merged.attribution.within
+            "attribution": None
+            if by_silo is None
+            else TableAttribution(
+                selection=by_silo.attribution.selection, within=by_silo.attribution.within
             ),
             "silos": Parts(
                 TableSilo(
@@ -241,26 +251,92 @@ class _Table:
                     disparity=each.disparity,
                     mean_gap=each.mean_gap,
                 )
-                for each in merged.local
+                for each in (() if by_silo is None else by_silo.local)
             ),
-            "tests": tuple(
-                rate_tests(
-                    federation,
-                    threshold,
-                    favorable=plan.favorable,
-                    score_range=plan.score_range,
-                    confidence=self.options.confidence,
-                    silo_of=silo_of,
-                )
-                for threshold in plan.thresholds
-            ),
-            "outcome": None if plan.outcome is None else self._outcome(plan.outcome, method),
+            "tests": tuple(self.tests(federation, threshold) for threshold in plan.thresholds),
+            "outcome": None if plan.outcome is None else self.outcome(),
             "federation": federation,
             "unseen": unseen,
         }
 
-    def _outcome(self, asked: Outcome, method: Method) -> OutcomeResult | None:
-        """What both outcomes tell of the rows that are compared and have cells of each."""
+    def _aside(self) -> list[SetAside]:
+        """The rows of which nothing is measured."""
+        return [
+            SetAside(
+                group=group,
+                withheld=len(self.found.messages),
+                most=most if math.isfinite(most := self.unseen[group]) else None,
+                known=self._known(group),
+            )
+            for group in self.table.groups
+            if self.status(group) == "withheld"
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable(Table):
+    """One table, from the cells of the silos' messages."""
+
+    @cached_property
+    def cells(self) -> dict[tuple[Silo, Group], Cell]:
+        """The released cells of all rows."""
+        return gathered_cells(self.plan, self.found.messages, self.table, None)
+
+    @cached_property
+    def unseen(self) -> Mapping[Group, float]:
+        """At most how many records of each row are missing."""
+        missing = len(self.found.missing.silos_missing)
+        return table_unseen(
+            self.plan, self.found.messages, self.table, None, silos_missing=missing
+        )
+
+    @cached_property
+    def counts(self) -> dict[Group, int | float]:
+        """Records released of each row."""
+        return {
+            group: sum(cell.count for (_, own), cell in self.cells.items() if own == group)
+            for group in self.table.groups
+        }
+
+    def federation(self, groups: Sequence[Group]) -> Federation:
+        """Return the cells of some rows."""
+        cells = {key: cell for key, cell in self.cells.items() if key[1] in groups}
+        return Federation.from_cells(cells, groups=groups, score_range=self.plan.score_range)
+
+    def seen(self, unseen: Mapping[Group, float]) -> Seen:
+        """Measure the rows that are compared."""
+        federation, method = self.federation(self.compared), self.method
+        measures = Measures(federation, method)
+        assessment = assess(
+            federation,
+            method,
+            score_range=self.plan.score_range,
+            unseen=unseen,
+            unseen_total=math.fsum(unseen.values()),
+            local=[],
+            measures=measures,
+            **self.options.assessment(),
+        )
+        return Seen(
+            federation=federation,
+            measures=measures,
+            assessment=assessment,
+            by_silo=Measures(merged_silos(federation), method),
+        )
+
+    def tests(self, federation: Federation, threshold: float) -> RateTests:
+        """Return the tests of the rows that are compared."""
+        return rate_tests(
+            federation,
+            threshold,
+            favorable=self.plan.favorable,
+            score_range=self.plan.score_range,
+            confidence=self.options.confidence,
+            silo_of=silo_of,
+        )
+
+    def outcome(self) -> OutcomeResult | None:
+        """Return what both outcomes tell of the rows that are compared and have cells of each."""
         plan, sketches = self.plan, self.found.messages
         missing = len(self.found.missing.silos_missing)
         cells = [gathered_cells(plan, sketches, self.table, each) for each in OUTCOMES]
@@ -283,16 +359,15 @@ class _Table:
             table_unseen(plan, sketches, self.table, each, silos_missing=missing)
             for each in OUTCOMES
         ]
-        edges = {*asked.bins, *plan.thresholds} if asked.bins else ()
         return measure_outcomes(
             positives,
             negatives,
             thresholds=plan.thresholds,
             score_range=plan.score_range,
-            bins=sorted(edges),
+            bins=self.calibration_edges,
             unseen_positive={group: unseen[0][group] for group in groups},
             unseen_negative={group: unseen[1][group] for group in groups},
-            method=method,
+            method=self.method,
             confidence=self.options.confidence,
             seed=self.options.seed,
             redraws=self.options.redraws,

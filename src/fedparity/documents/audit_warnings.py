@@ -16,6 +16,7 @@ WarningCode: TypeAlias = Literal[
     "heavy_tie",
     "implausible_count",
     "keys_left_out",
+    "labels_alike",
     "merged_counts",
     "messages_replaced",
     "noise_alone",

@@ -15,7 +15,6 @@ from fedparity.documents.files import Path, write_whole
 from fedparity.documents.json_text import canonical_bytes, digest_of
 from fedparity.errors import OptionError, PartError, ResultError
 from fedparity.errors.base import listed
-from fedparity.laws.bounds import Bounds
 from fedparity.text import NOTHING, OneLine, number
 
 __all__ = ["Columns", "Document", "Part", "Parts", "Tabular", "columns_of", "html_table"]
@@ -47,15 +46,15 @@ class Document:
         """Return what a file of the document holds."""
         return self.to_bytes()
 
-    def write(self, path: Path, *, force: bool = False) -> None:
+    def write(self, path: Path, *, overwrite: bool = False) -> None:
         """Write the document to a file, whole or not at all.
 
         Raises
         ------
         OutputError
-            If the file exists and ``force`` is not set, or if it cannot be written.
+            If the file exists and ``overwrite`` is not set, or if it cannot be written.
         """
-        write_whole(path, self.file_bytes(), force=force)
+        write_whole(path, self.file_bytes(), force=overwrite)
 
 
 Columns: TypeAlias = dict[str, list[Any]]
@@ -197,6 +196,8 @@ def columns_of(rows: Iterable[Mapping[str, Any]]) -> Columns:
 
 def _entries(part: Any, before: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     """The numbers and texts of a part by name; what is inside another part has both names."""
+    from fedparity.laws.bounds import Bounds  # noqa: PLC0415 -- results have bounds, plans do not
+
     for each in fields(part):
         value, name = getattr(part, each.name), f"{before}{each.name}"
         if before and each.name == "value":

@@ -6,6 +6,7 @@ import binascii
 import math
 import unicodedata
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TypeAlias, TypeVar
 
 from fedparity.documents.json_text import LARGEST_INTEGER
@@ -18,6 +19,7 @@ __all__ = [
     "FrozenMapping",
     "Label",
     "as_group",
+    "as_increasing",
     "as_number",
     "as_whole",
     "decode_base64",
@@ -143,7 +145,7 @@ def is_name(text: object) -> bool:
 
 
 def hidden_place(text: str) -> int | None:
-    r"""Return where the first character stands that cannot be seen, or None if there is none.
+    r"""Return the position of the first invisible character, or None.
 
     Such characters make two names look alike, or one text look like another: controls, marks of
     direction, zero widths, tags, fillers, selectors of variants, private ones, line ends. A joiner or
@@ -169,7 +171,9 @@ def _is_needed(text: str, place: int) -> bool:
     before, after = text[max(0, place - 5) : place], text[place + 1 : place + 2]
     if before and unicodedata.combining(before[-1]) == _VIRAMA:
         return True
-    letters = [c for c in before if not unicodedata.combining(c)]  # vowel signs may stand between
+    letters = [
+        c for c in before if not unicodedata.combining(c)
+    ]  # vowel signs may be between them
     if text[place] == _JOINER or not letters or not after:
         return False
     return _has_form(letters[-1], "INITIAL") and _has_form(after, "FINAL")
@@ -185,7 +189,7 @@ def _has_form(letter: str, form: str) -> bool:
 
 
 def as_group(label: object) -> Group | None:
-    """Return the label of a group as a plan keeps it, or None if it is not one.
+    """Return the label of a group in the form that a plan uses, or None if it is not valid.
 
     A text, a whole number or a boolean; or two to ten of them in a list or tuple, for an
     intersection, which becomes a tuple.
@@ -220,6 +224,20 @@ def as_number(value: object) -> float | None:
     if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         return None
     return float(value) + 0.0 if math.isfinite(value) else None
+
+
+def as_increasing(value: object, most: int) -> tuple[float, ...] | None:
+    """Return the numbers of a list of at most ``most``, or None unless they increase.
+
+    Examples
+    --------
+    >>> as_increasing([1, 2.5], most=20), as_increasing([2.5, 1], most=20)
+    ((1.0, 2.5), None)
+    """
+    numbers = [as_number(item) for item in value] if isinstance(value, list | tuple) else [None]
+    found = tuple(number for number in numbers if number is not None)
+    increasing = all(low < high for low, high in pairwise(found))
+    return found if len(found) == len(numbers) <= most and increasing else None
 
 
 def as_whole(value: object, least: int, most: int) -> int | None:

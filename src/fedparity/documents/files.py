@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ __all__ = [
     "Path",
     "StagedFile",
     "file_name",
+    "is_address",
     "read_bounded",
     "read_secret",
     "refuse_existing",
@@ -32,8 +34,8 @@ Path: TypeAlias = str | os.PathLike[str]
 def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = DocumentError) -> bytes:
     """Return the bytes of a file, of which at most ``limit`` and one are ever read.
 
-    A pipe, a device or a folder is refused: whoever can put one among the files of others could else
-    keep the reader waiting for ever.
+    A pipe, a device or a folder is refused: a person who can put one among the files of others could otherwise
+    block the reader forever.
 
     Raises
     ------
@@ -45,7 +47,10 @@ def read_bounded(path: Path, *, limit: int, error: type[DocumentError] = Documen
         with open(name, "rb", opener=_opened) as file:
             found = os.fstat(file.fileno())
             usable = stat.S_ISREG(found.st_mode) and found.st_size <= limit
-            data = file.read(limit + 1) if usable else b""
+            # A buffer for the whole limit would cost more than a small file.
+            data = file.read(found.st_size + 1) if usable else b""
+            if usable and len(data) > found.st_size:  # it grows while it is read
+                data += file.read(limit + 1 - len(data))
     except (OSError, ValueError) as problem:  # ValueError: a null byte in the name
         raise error.unreadable(name, _reason(problem)) from None
     if not stat.S_ISREG(found.st_mode):
@@ -100,7 +105,7 @@ def staged(
 
     All that can be wrong with a name or a folder is found before the body runs. The temporary name is
     taken away at the end, unless the process is killed; or, with ``keep``, if the file was to be put
-    into its place and could not: a ledger may speak of it by then.
+    into its place and could not: a ledger may list it by then.
 
     Raises
     ------
@@ -158,7 +163,7 @@ def _mode(name: str) -> int:
     """The rights of the file that is replaced, or those that the umask leaves to a new one."""
     with suppress(OSError):
         return stat.S_IMODE(os.stat(name).st_mode) & 0o666  # noqa: PTH116
-    umask = os.umask(0o077)  # strict for the moment it takes to ask, should another thread write
+    umask = os.umask(0o077)  # strict for this short moment, in case another thread writes
     os.umask(umask)
     return 0o666 & ~umask
 
@@ -196,7 +201,7 @@ def file_name(silo: str) -> str:
 
 
 class FileNames:
-    """A file name for each silo that no other one has, on a disk that may not tell cases apart.
+    """A file name for each silo that no other one has, on a disk that may ignore case.
 
     Examples
     --------
@@ -210,7 +215,7 @@ class FileNames:
         self._taken: set[str] = set()
 
     def of(self, silo: str) -> str:
-        """Return the name of a silo: the same one whenever it is asked for."""
+        """Return the name of a silo; it is the same on every call."""
         if silo not in self._names:
             plain = name = file_name(silo)
             number = 1
@@ -230,7 +235,7 @@ def refuse_open_to_others(
 ) -> None:
     """Raise if others than its owner may use an open file of the secret ``what``.
 
-    Windows keeps rights elsewhere; there nothing is looked at.
+    Windows stores rights elsewhere; nothing is checked there.
 
     Raises
     ------
@@ -271,3 +276,17 @@ def read_secret(name: str, what: str = "passphrase") -> bytes:
             fix=f"write the {what}, and nothing else, to a file of mode 600.",
         )
     return secret
+
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9_+.\-]*://")
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a database, and not the path of a file.
+
+    Examples
+    --------
+    >>> is_address("postgresql://root@127.0.0.1/test"), is_address("visits/2026.csv")
+    (True, False)
+    """
+    return _ADDRESS.match(text) is not None

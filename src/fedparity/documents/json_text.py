@@ -1,7 +1,8 @@
-"""Strict JSON: bytes from anywhere to a document, in bounded time and memory."""
+"""The text of documents: strict JSON with one canonical form, and TOML with the line of each key."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import inf, isfinite
@@ -15,14 +16,18 @@ __all__ = [
     "DEEPEST",
     "LARGEST",
     "LARGEST_INTEGER",
+    "LARGEST_TOML",
     "MOST_ENTRIES",
     "SCHEMAS",
+    "TomlSyntaxError",
     "canonical_bytes",
     "decode_object",
     "deepest_nesting",
     "digest_of",
     "is_digest",
+    "key_lines",
     "number_text",
+    "parse_toml",
     "schema",
 ]
 
@@ -59,7 +64,7 @@ def canonical_bytes(document: object) -> bytes:
     r"""Return the canonical bytes of a document, as RFC 8785 defines them.
 
     No space between tokens; members sorted by the UTF-16 code units of their names; numbers as
-    ECMAScript prints them; text in UTF-8, escaped only where JSON asks for it. Two documents
+    ECMAScript prints them; text in UTF-8, escaped only where JSON requires it. Two documents
     have the same bytes exactly when they are equal, so that bytes can be hashed and signed.
 
     Raises
@@ -98,7 +103,7 @@ def number_text(number: float) -> str:
 
 
 def _shortest(number: float) -> tuple[str, int]:
-    """The digits of the shortest decimal that reads back as ``number``; where its point stands.
+    """The digits of the shortest decimal that reads back as ``number``, and the position of its point.
 
     ``repr`` finds those digits; 0.00123 gives ("123", -2), for 0.123 times ten to the -2.
     """
@@ -143,7 +148,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 -- whatever a document holds
 
 @cache
 def _quoted() -> Callable[[str], str]:
-    """What quotes a text: JSON's own escapes, in the form that RFC 8785 asks for."""
+    """What quotes a text: JSON's own escapes, in the form that RFC 8785 requires."""
     from json.encoder import encode_basestring  # noqa: PLC0415 -- not at start
 
     return encode_basestring
@@ -275,7 +280,7 @@ def deepest_nesting(marks: bytes) -> int:
 def _parsed(text: str, error: type[DocumentError]) -> Any:  # noqa: ANN401 -- a document
     import json  # noqa: PLC0415 -- not at start
 
-    kind: Any = error  # a class can be hashed, but its type does not say so
+    kind: Any = error  # a class is hashable, but its type does not declare it
     try:
         document = _decoder(kind).decode(text)
     except json.JSONDecodeError as problem:
@@ -391,3 +396,121 @@ def schema(name: str) -> dict[str, Any]:
     text = files("fedparity.documents").joinpath("schemas", SCHEMAS[name]).read_text("utf-8")
     document: dict[str, Any] = json.loads(text)
     return document
+
+
+LARGEST_TOML = 4 * 2**20
+"""Bytes of a plan; a roster of ten thousand silos with keys takes one million."""
+_DEEPEST = 8
+_OPAQUE = (  # patterns are compiled where they are first used, not at start
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"{3,5}+)?'
+    r"|'''(?:[^']++|'(?!''))*+(?:'{3,5}+)?"
+    r'|"(?:[^"\\\n]++|\\[^\n])*+"?'
+    r"|'[^'\n]*+'?"
+    r"|#[^\n]*+"
+)
+"""Strings and comments, also those that are not closed; never backtracks."""
+_LONG_KEY = r"(?:\.[ \t]*+[\w-]++[ \t]*+){4}"
+_HEADER = r"[ \t]*+\[\[?+([^\[\]=]++)\]"
+_KEY = r"[ \t]*+([^=\[\]{},]++)="
+_PLACE = r" \(at (?:line (\d+), column \d+|end of document)\)$"
+
+
+class TomlSyntaxError(Exception):
+    """A text that is not TOML: the line, and what is wrong with it."""
+
+    def __init__(self, line: int | None, problem: str) -> None:
+        super().__init__(line, problem)
+        self.line = line
+        self.problem = problem
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the document of a TOML text, whatever the text, in time that grows with its length.
+
+    The parser of the standard library recurses with the nesting, and takes time quadratic in
+    the length of a dotted key; both are bounded before it runs.
+
+    Raises
+    ------
+    TomlSyntaxError
+        If it is not TOML, or nests too deep.
+    """
+    import tomllib  # noqa: PLC0415 -- not at start
+
+    structure = _structure(text)
+    brackets = re.sub(r"[^\[\]{}]++", "", structure).encode()
+    if deepest_nesting(brackets) > _DEEPEST:
+        raise TomlSyntaxError(None, f"it nests more than {_DEEPEST} deep")
+    if long_key := re.search(_LONG_KEY, structure):
+        line = text.count("\n", 0, long_key.start()) + 1
+        raise TomlSyntaxError(line, "a key of more than four parts")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _located(error, text) from None
+    except ValueError:  # an integer of thousands of digits
+        raise TomlSyntaxError(None, "a number has thousands of digits") from None
+
+
+def _located(error: Exception, text: str) -> TomlSyntaxError:
+    message = str(error)
+    place = re.search(_PLACE, message)
+    if place is None:
+        return TomlSyntaxError(None, message)
+    line = int(place[1]) if place[1] else max(1, len(text.splitlines()))
+    problem = message[: place.start()]
+    return TomlSyntaxError(line, problem[:1].lower() + problem[1:])
+
+
+def _structure(text: str) -> str:
+    """The text with strings filled up and comments blanked; each character keeps its place."""
+
+    def filled(match: re.Match[str]) -> str:
+        filler = " " if match[0][0] == "#" else "S"
+        return re.sub(r"[^\n]", filler, match[0])
+
+    return re.sub(_OPAQUE, filled, text, flags=re.DOTALL)
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    r"""Return the line of each key and of each table's header in a TOML text, from 1.
+
+    Examples
+    --------
+    >>> key_lines('a = 1\n[b]\n"c d" = 2\n')
+    {('a',): 1, ('b',): 2, ('b', 'c d'): 3}
+    """
+    lines: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    depth = start = 0
+    for number, line in enumerate(_structure(text).split("\n"), start=1):
+        if not line or line.isspace():
+            pass
+        elif depth == 0 and (header := re.match(_HEADER, line)):
+            table = _path(text[start + header.start(1) : start + header.end(1)])
+            lines.setdefault(table, number)
+        else:
+            if depth == 0 and (key := re.match(_KEY, line)):
+                path = _path(text[start + key.start(1) : start + key.end(1)])
+                lines.setdefault(table + path, number)
+            depth += sum(map(line.count, "[{")) - sum(map(line.count, "]}"))
+        start += len(line) + 1
+    return lines
+
+
+def _path(key: str) -> tuple[str, ...]:
+    """The parts of a dotted key, some of them perhaps quoted."""
+    import tomllib  # noqa: PLC0415 -- not at start
+
+    if "'" not in key and '"' not in key:
+        return tuple(part.strip() for part in key.split("."))
+    try:
+        node: Any = tomllib.loads(f"{key.strip()} = 0")
+    except ValueError:
+        return (key.strip(),)
+    parts = []
+    while isinstance(node, dict):
+        (name,) = node
+        parts.append(name)
+        node = node[name]
+    return tuple(parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 from fedparity.documents.document import Columns, Document, Tabular, columns_of, html_table
 from fedparity.documents.fields import (
@@ -35,9 +35,11 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, SignatureError
 from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.labels import Group
-from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import Kind
 from fedparity.text import NOTHING, amount, number
+
+if TYPE_CHECKING:
+    from fedparity.sketches.cell import Cell
 
 __all__ = [
     "SCHEMA",
@@ -210,7 +212,8 @@ class SiloSketch(Document, Tabular):
         tables = parts.pop("tables", ())
         if not isinstance(tables, list | tuple) or len(tables) > _MOST_TABLES:
             raise MessageError.field("tables", f"a list of at most {_MOST_TABLES} tables", tables)
-        further = [SketchedTable.read(table, _CELL_FIELDS) for table in tables]
+        fields = _HISTOGRAM_FIELDS if parts["kind"] == "histogram" else _CELL_FIELDS
+        further = [SketchedTable.read(table, fields, read) for table in tables]
         return cls(cells=cells, tables=further, **parts)
 
     def to_bytes(self) -> bytes:
@@ -247,7 +250,7 @@ class SiloSketch(Document, Tabular):
 
     @property
     def content_digest(self) -> str:
-        """The same of what it says alone, whoever signed it with which version of the software."""
+        """The same without the signature and the version of the software."""
         document = self.to_dict()
         for name in ("software", "signature"):
             document.pop(name, None)
@@ -264,13 +267,17 @@ class SiloSketch(Document, Tabular):
         The plan says how far its rules may have moved a number. None of a noisy histogram:
         :func:`fedparity.audit` makes laws of those.
         """
+        if self.kind == "histogram":
+            return {}
         outcomes = [table.cells for table in self.tables if not table.by and table.outcome]
-        asked = plan.outcome is not None
-        by_outcome = plan.table_plan(plan.tables[0], by_outcome=True) if asked else plan
+        has_outcome = plan.outcome is not None
+        by_outcome = plan.table_plan(plan.tables[0], by_outcome=True) if has_outcome else plan
         released: dict[tuple[str, Group], Cell] = {}
         for place, cell in enumerate(self.cells):
             if isinstance(cell, SketchedCell):
-                parts = [cells[place] for cells in outcomes]
+                parts = [
+                    part for cells in outcomes if isinstance(part := cells[place], SketchedCell)
+                ]
                 found = whole_cell(plan, cell, parts, parts_plan=by_outcome)
                 released |= {} if found is None else {(self.silo, cell.group): found}
         return released
@@ -363,8 +370,10 @@ def _checked_tables(tables: object, kind: str) -> tuple[SketchedTable, ...]:
     if len(kept) > _MOST_TABLES or not all(isinstance(table, SketchedTable) for table in kept):
         raise MessageError.field("tables", f"a list of at most {_MOST_TABLES} tables", tables)
     for table in kept:
+        if {type(cell) for cell in table.cells} != {_cell_type(kind)}:
+            raise MessageError.field("cells of a table", "cells of the message's kind", table)
         for cell in table.cells:
-            if cell.values is not None:
+            if isinstance(cell, SketchedCell) and cell.values is not None:
                 _check_fields_of(cell, kind)
     return kept
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,16 @@ import numpy.typing as npt
 from fedparity.documents.fields import as_group, as_number, as_whole, is_name, json_label
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_fields import MOST_THRESHOLDS
-from fedparity.documents.plan_tables import OUTCOMES, OutcomeName, PlanTable
+from fedparity.documents.plan_fields import MOST_THRESHOLDS, OUTCOMES, OutcomeName, PlanTable
 from fedparity.errors import MessageError
 from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.privacy.count_merging import read_counts, run_minimum
 from fedparity.privacy.rounding import mean_square_error, rounding_error
-from fedparity.sketches.cell import Cell
+
+if TYPE_CHECKING:
+    from fedparity.sketches.cell import Cell
 
 __all__ = [
     "HistogramCell",
@@ -188,9 +189,11 @@ class SketchedCell:
         """Return the cell that estimates read under the plan, or None if there are no values.
 
         ``joint_runs`` says that runs of counts were merged together with those of other cells, so
-        that they tell nothing of where inside a run its records are. It says how far rounding may have moved a number, and how far from where they are put the
-        records of merged counts may be, see :func:`~fedparity.privacy.count_merging.read_counts`.
+        that they tell nothing of where inside a run its records are. The cell says how far rounding may
+        have moved a number, and how far from where they are put the records of merged counts may be, see :func:`~fedparity.privacy.count_merging.read_counts`.
         """
+        from fedparity.sketches.cell import Cell  # noqa: PLC0415 -- auditors only: a silo makes none
+
         if self.values is None or self.count is None:
             return None
         above = {
@@ -218,11 +221,13 @@ class SketchedCell:
             )
         error = 0.0
         if self.mean_square is not None:
-            error = mean_square_error(
-                values=self.values,
-                count=self.amount,
-                score_range=plan.score_range,
-                rounding=plan.rounding,
+            error = float(
+                mean_square_error(
+                    values=self.values,
+                    count=self.amount,
+                    score_range=plan.score_range,
+                    rounding=plan.rounding,
+                )
             )
         return Cell(
             count=self.count,
@@ -511,33 +516,42 @@ def table_keys(plan: Plan) -> Iterator[TableKey]:
     """Yield the tables that a message has beside its cells, in their order.
 
     Of an axis a message holds the *remainders*: what the cells of the intersections do not count, see
-    :mod:`fedparity.privacy.table_suppression`.
+    :mod:`fedparity.privacy.table_suppression`. With noise there are none: a table by axis is a sum.
     """
     if not plan.releases_tables:
         return
     outcomes: tuple[OutcomeName | None, ...] = (
         (None,) if plan.outcome is None else (None, *OUTCOMES)
     )
-    for place, table in enumerate(plan.tables):
+    for place, table in enumerate(plan.tables if plan.privacy is None else plan.tables[:1]):
         for outcome in outcomes:
             if place or outcome is not None:  # the first is the list of cells itself
                 yield table, outcome
 
 
 def whole_cell(
-    plan: Plan, cell: SketchedCell, parts: Sequence[SketchedCell], *, parts_plan: Plan
+    plan: Plan,
+    cell: SketchedCell,
+    parts: Sequence[SketchedCell],
+    *,
+    parts_plan: Plan,
+    is_remainder: bool = False,
 ) -> Cell | None:
     """Return the cell that estimates read, from what was sent of it and of its outcomes.
 
     Where records are counted at points, the whole cell of a plan with an outcome is cut only where both
     outcomes are, so that it tells no more than they do. Then they say more, unless some records have
-    no outcome. ``parts_plan`` has the thresholds of the outcomes.
+    no outcome. ``parts_plan`` has the thresholds of the outcomes. All remainders are cut together.
     """
+    if is_remainder:
+        return cell.to_cell(plan, joint_runs=True)
     if cell.counts is None or not parts or any(part.withheld is not None for part in parts):
         return cell.to_cell(plan)
     if sum(part.count or 0 for part in parts) < (cell.count or 0):
         return cell.to_cell(plan, joint_runs=True)
     found = [part.to_cell(parts_plan) for part in parts]
+    from fedparity.sketches.cell import Cell  # noqa: PLC0415 -- see SketchedCell.to_cell
+
     return Cell.joined([each for each in found if each is not None])
 
 
@@ -554,7 +568,7 @@ class SketchedTable:
     by: Sequence[str]
     """The axis; none for the groups of the plan."""
     outcome: OutcomeName | None
-    cells: Sequence[SketchedCell]
+    cells: Sequence[SketchedCell | HistogramCell]
 
     def __post_init__(self) -> None:
         if not isinstance(self.by, list | tuple) or not all(map(is_name, self.by)):
@@ -565,7 +579,12 @@ class SketchedTable:
         object.__setattr__(self, "cells", tuple(self.cells))
 
     @classmethod
-    def read(cls, fields: Any, cell_fields: frozenset[str]) -> SketchedTable:  # noqa: ANN401
+    def read(
+        cls,
+        fields: Any,  # noqa: ANN401
+        cell_fields: frozenset[str],
+        read_cell: Callable[[Mapping[str, Any]], SketchedCell | HistogramCell],
+    ) -> SketchedTable:
         """Return the table of what JSON holds.
 
         Raises
@@ -581,7 +600,7 @@ class SketchedTable:
             for cell in cells
         ):
             raise MessageError.field("cells of a table", "a list of cells", cells)
-        read = [SketchedCell.read(cell) for cell in cells]
+        read = [read_cell(cell) for cell in cells]
         return cls(by=fields["by"], outcome=fields["outcome"], cells=read)
 
     def to_dict(self) -> dict[str, Any]:

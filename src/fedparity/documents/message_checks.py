@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fedparity.documents.fields import typed_label
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import HistogramCell, SketchedCell, table_keys
+from fedparity.documents.message_cells import (
+    HistogramCell,
+    SketchedCell,
+    SketchedTable,
+    table_keys,
+)
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import OUTCOMES
+from fedparity.documents.plan_fields import OUTCOMES
 from fedparity.documents.signing import check_signature
 from fedparity.errors import MessageError
 from fedparity.errors.base import listed
@@ -32,6 +38,17 @@ __all__ = ["check_message", "check_messages"]
 
 _SUMMED = 1e-9
 """How far sums of weights in floats may be apart, as a share."""
+_CELLS_AT_ONCE = 1_000
+"""Cells whose numbers are compared at once."""
+
+
+class _Sent(NamedTuple):
+    """A cell whose values and mean square are still to be compared with the plan's rounding."""
+
+    plan: Plan
+    silo: str
+    cell: SketchedCell
+    values: FloatArray
 
 
 def check_messages(plan: Plan, sketches: Iterable[SiloSketch]) -> None:
@@ -56,12 +73,26 @@ def check_messages(plan: Plan, sketches: Iterable[SiloSketch]) -> None:
     fix: give each file only once.
     """
     seen: dict[str, SiloSketch] = {}
-    for sketch in sketches:
-        check_message(plan, sketch)
-        if sketch.silo in seen:
-            same = seen[sketch.silo] == sketch
-            raise (MessageError.same_twice if same else MessageError.silo_twice)(sketch.silo)
-        seen[sketch.silo] = sketch
+    sent: list[_Sent] = []
+    try:
+        for sketch in sketches:
+            _check_terms(plan, sketch, sent)
+            _check_only(sketch, seen.get(sketch.silo))
+            seen[sketch.silo] = sketch
+            if len(sent) >= _CELLS_AT_ONCE:
+                _check_numbers(sent)
+                sent.clear()
+    except Exception:
+        _check_numbers(sent)  # the first message that is wrong is the one to name
+        raise
+    _check_numbers(sent)
+
+
+def _check_only(sketch: SiloSketch, earlier: SiloSketch | None) -> None:
+    """Raise if there is an earlier message of the silo."""
+    if earlier is not None:
+        same = earlier == sketch
+        raise (MessageError.same_twice if same else MessageError.silo_twice)(sketch.silo)
 
 
 def check_message(plan: Plan, sketch: SiloSketch) -> None:
@@ -84,6 +115,17 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
     >>> table = {"score": [0.1, 0.2, 0.4, 0.8] * 10, "group": ["A", "B"] * 20}
     >>> check_message(plan, fp.sketch(table, plan=plan, silo="north", ledger=False))
     """
+    sent: list[_Sent] = []
+    try:
+        _check_terms(plan, sketch, sent)
+    except MessageError:
+        _check_numbers(sent)
+        raise
+    _check_numbers(sent)
+
+
+def _check_terms(plan: Plan, sketch: SiloSketch, sent: list[_Sent]) -> None:
+    """Check all but the numbers of cells that are compared many at once, which join those ``sent``."""
     if sketch.plan != plan.digest:
         raise MessageError.other_plan(sketch.silo, sketch.plan, plan.digest)
     if plan.silos is not None and sketch.silo not in plan.silo_set:
@@ -109,17 +151,17 @@ def check_message(plan: Plan, sketch: SiloSketch) -> None:
             fix=RESEND,
         )
     _check_withheld(plan, sketch)
-    _check_tables(plan, sketch)
+    _check_tables(plan, sketch, sent)
     for cell in sketch.cells:
         if isinstance(cell, HistogramCell):
-            _check_histogram(plan, sketch.silo, cell)
+            _check_histogram(plan, sketch.silo, cell, every=plan.releases_tables)
             continue
         if cell.values is not None and _is_weighted(sketch) != (cell.effective is not None):
             raise MessageError.contradiction(
                 cell.group,
                 "says what its weights amount to, or its message that it has some; not both",
             )
-        _check_cell(plan, sketch.silo, cell)
+        _check_cell(plan, sketch.silo, cell, sent)
 
 
 def _is_weighted(sketch: SiloSketch) -> bool:
@@ -175,7 +217,7 @@ def _check_withheld(plan: Plan, sketch: SiloSketch) -> None:
         )
 
 
-def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
+def _check_cell(plan: Plan, silo: str, cell: SketchedCell, sent: list[_Sent]) -> None:
     if cell.levels > plan.most_values:
         raise MessageError(
             f"silo {silo!r} sent {cell.levels:,} levels for group {cell.group!r}, "
@@ -210,11 +252,9 @@ def _check_cell(plan: Plan, silo: str, cell: SketchedCell) -> None:
     if plan.score_step is not None and plan.sketch != "mean":
         _check_points(plan, silo, cell, values)
     if cell.counts is None:
-        _check_rounding(plan, silo, cell, values)
+        sent.append(_Sent(plan, silo, cell, values))
     else:
         _check_runs(plan, silo, cell, cell.counts)
-    if cell.mean_square is not None:
-        _check_mean_square(plan, silo, cell, values, cell.mean_square)
 
 
 def _check_size(plan: Plan, silo: str, cell: SketchedCell) -> None:
@@ -289,17 +329,6 @@ def _check_points(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray)
         raise MessageError.contradiction(cell.group, "has counts that end below the highest score")
 
 
-def _check_rounding(plan: Plan, silo: str, cell: SketchedCell, values: FloatArray) -> None:
-    """Raise unless every value is rounded as the plan says."""
-    off = np.count_nonzero(round_values(values, plan.score_range, plan.rounding) != values)
-    if off:
-        raise MessageError(
-            f"{off:,} values of silo {silo!r}, group {cell.group!r}, are not rounded to "
-            f"{plan.rounding:g} of the score range.",
-            fix=RESEND,
-        )
-
-
 def _check_runs(
     plan: Plan, silo: str, cell: SketchedCell, counts: Sequence[int | float | None]
 ) -> None:
@@ -320,39 +349,75 @@ def _check_runs(
             )
 
 
-def _check_mean_square(
-    plan: Plan, silo: str, cell: SketchedCell, values: FloatArray, mean_square: float
-) -> None:
-    """Raise unless the mean square is one that records with these bin means have, and rounded."""
-    rounded: dict[str, Any] = {
-        "values": values,
-        "count": cell.amount,
-        "score_range": plan.score_range,
-        "rounding": plan.rounding,
-    }
-    if mean_square > largest_mean_square(**rounded, ordered=not cell.rank_error):
-        raise MessageError(
+def _check_numbers(sent: Sequence[_Sent]) -> None:
+    """Raise for the first cell whose values or whose mean square are not rounded, or not possible.
+
+    Cells of as many values are compared at once: a message has few cells, and an audit very many.
+    """
+    alike: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for place, (plan, _, cell, _) in enumerate(sent):
+        terms = cell.levels, plan.score_range, plan.rounding, cell.mean_square is None
+        alike[terms].append(place)
+    errors: dict[int, MessageError] = {}
+    for places in alike.values():
+        for place, error in _wrong_numbers([sent[place] for place in places]):
+            errors[places[place]] = error
+    if errors:
+        raise errors[min(errors)] from None
+
+
+def _wrong_numbers(sent: Sequence[_Sent]) -> Iterator[tuple[int, MessageError]]:
+    """Yield the first cell that is wrong, of cells of as many values; none if all are right."""
+    score_range, rounding = sent[0].plan.score_range, sent[0].plan.rounding
+    values = np.stack([each.values for each in sent])
+    off = np.count_nonzero(round_values(values, score_range, rounding) != values, axis=1)
+    too_large = unrounded = np.zeros(len(sent), dtype=bool)
+    if sent[0].cell.mean_square is not None:
+        squares = np.array([each.cell.mean_square for each in sent])
+        terms: dict[str, Any] = {
+            "values": values,
+            "count": np.array([each.cell.amount for each in sent]),
+            "score_range": score_range,
+            "rounding": rounding,
+        }
+        ordered = np.array([not each.cell.rank_error for each in sent])
+        too_large = squares > largest_mean_square(**terms, ordered=ordered)
+        nearest = round_mean_square(squares, **terms)
+        unrounded = np.abs(squares - nearest) > _SUMMED * (mean_square_error(**terms) + nearest)
+    wrong = np.flatnonzero((off > 0) | too_large | unrounded)
+    if not wrong.size:
+        return
+    place = int(wrong[0])
+    _, silo, cell, _ = sent[place]
+    if off[place]:
+        what = (
+            f"{off[place]:,} values of silo {silo!r}, group {cell.group!r}, are not rounded to "
+            f"{rounding:g} of the score range."
+        )
+    elif too_large[place]:
+        what = (
             f"the mean square of silo {silo!r}, group {cell.group!r}, is larger than any scores in the "
-            "plan's score range have.",
-            fix=RESEND,
+            "plan's score range have."
         )
-    nearest = round_mean_square(mean_square, **rounded)
-    if abs(mean_square - nearest) > _SUMMED * mean_square_error(**rounded) + _SUMMED * nearest:
-        raise MessageError(
+    else:
+        what = (
             f"the mean square of silo {silo!r}, group {cell.group!r}, is not rounded as the plan "
-            "asks.",
-            fix=RESEND,
+            "asks."
         )
+    yield place, MessageError(what, fix=RESEND)
 
 
-def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
+def _check_histogram(plan: Plan, silo: str, cell: HistogramCell, *, every: bool) -> None:
+    """Raise unless a histogram has the bins of the plan; ``every`` one is sent where there are tables."""
     bins = plan.grid.bins
+    if every and cell.withheld is not None:
+        raise MessageError.contradiction(cell.group, "is withheld, where every cell is sent")
     if cell.values is not None and cell.levels != bins:
         raise MessageError(
             f"silo {silo!r} sent {cell.levels:,} bins for group {cell.group!r}, but the plan has {bins:,}.",
             fix=RESEND,
         )
-    smallest = plan.disclosure.minimum_cell
+    smallest = 1 if every else plan.disclosure.minimum_cell
     if cell.count is not None and cell.count < smallest and smallest > 1:
         raise MessageError.below_minimum(silo, cell.group, smallest)
 
@@ -360,7 +425,7 @@ def _check_histogram(plan: Plan, silo: str, cell: HistogramCell) -> None:
 Cells = Mapping[Group, SketchedCell]
 
 
-def _check_tables(plan: Plan, sketch: SiloSketch) -> None:
+def _check_tables(plan: Plan, sketch: SiloSketch, sent: list[_Sent]) -> None:
     """Raise unless the further tables of a message are those that the plan asks for.
 
     Every cell must obey the rules on its own, the tables must count the same people, and no difference
@@ -374,36 +439,55 @@ def _check_tables(plan: Plan, sketch: SiloSketch) -> None:
             f"{len(expected)}, in its order.",
             fix=RESEND,
         )
-    for (table, outcome), sent in zip(expected, sketch.tables, strict=True):
-        groups = [typed_label(cell.group) for cell in sent.cells]
+    for (table, outcome), found_table in zip(expected, sketch.tables, strict=True):
+        groups = [typed_label(cell.group) for cell in found_table.cells]
         if groups != [typed_label(group) for group in table.groups]:
             raise _wrong(sketch, "has a table with other rows than the plan's")
         own = plan.table_plan(table, by_outcome=outcome is not None)
-        for cell in sent.cells:
-            if cell.effective is not None:
-                raise _wrong(sketch, "has weights in a table by axis or outcome")
-            if cell.count != 0:
-                _check_cell(own, sketch.silo, cell)
-    if plan.axes:
+        _check_table(own, sketch, found_table, sent)
+    if plan.axes and plan.privacy is None:
         _check_remainders(plan, sketch)
-    if plan.outcome is not None:
+    if plan.outcome is not None and plan.privacy is None:
         _check_outcomes(plan, sketch)
+
+
+def _check_table(plan: Plan, sketch: SiloSketch, table: SketchedTable, sent: list[_Sent]) -> None:
+    """Raise unless every cell of a further table answers the plan of that table."""
+    for cell in table.cells:
+        if isinstance(cell, HistogramCell):
+            _check_histogram(plan, sketch.silo, cell, every=True)
+            continue
+        if cell.effective is not None:
+            raise _wrong(sketch, "has weights in a table by axis or outcome")
+        if cell.count != 0:
+            _check_cell(plan, sketch.silo, cell, sent)
 
 
 def _tables(sketch: SiloSketch) -> dict[tuple[tuple[str, ...], str | None], Cells]:
     """The cells of each table by group; those of the message itself first."""
     listed: list[tuple[tuple[tuple[str, ...], str | None], Sequence[SketchedCell]]] = [
         (((), None), [cell for cell in sketch.cells if isinstance(cell, SketchedCell)]),
-        *(((tuple(table.by), table.outcome), table.cells) for table in sketch.tables),
+        *(
+            (
+                (tuple(table.by), table.outcome),
+                [cell for cell in table.cells if isinstance(cell, SketchedCell)],
+            )
+            for table in sketch.tables
+        ),
     ]
     return {key: {cell.group: cell for cell in cells} for key, cells in listed}
 
 
 def _check_remainders(plan: Plan, sketch: SiloSketch) -> None:
-    """Raise unless each intersection is sent, or counted in a remainder of each of its categories."""
+    """Raise unless each intersection is sent, or counted in a remainder of each of its categories.
+
+    If no remainder is sent at all, the cells stand alone.
+    """
     tables = _tables(sketch)
     cells = tables[(), None]
     remainders = [tables[(name,), None] for name in plan.axes]
+    if all(state.withheld is not None for each in remainders for state in each.values()):
+        return
     for group, cell in cells.items():
         states = [remainder[label] for remainder, label in zip(remainders, group, strict=True)]
         hidden = any(state.withheld is not None for state in states)

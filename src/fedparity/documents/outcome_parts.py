@@ -1,4 +1,4 @@
-"""The parts of a result that speak of outcomes and of tests; each mirrors an object of the JSON.
+"""The parts of a result about outcomes and tests; each mirrors an object of the JSON.
 
 A record is *positive* or *negative* by its outcome, and *predicted positive* if its score is at or above
 a threshold, on whichever side of it is favorable to be.
@@ -195,7 +195,7 @@ class PairTest(Part):
     standardized_mean_difference: float | None
     """Its mean score minus the reference's, in standard deviations within the two groups."""
     standardized_bounds: Reach | None
-    """What it could be, given the sketches."""
+    """What it could be, given what the silos sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,7 +294,7 @@ class GivenOutcome(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class OutcomeResult(Part):
-    """What the cells of both outcomes tell."""
+    """Results from the cells of both outcomes."""
 
     confidence: float
     """Of all intervals."""
@@ -305,6 +305,8 @@ class OutcomeResult(Part):
     """Of the public bins, ends of the score range included; none without calibration."""
     calibration: tuple[CalibrationResult, ...]
     """One per group; none without public bins."""
+    calibration_gaps: tuple[OutcomeGap, ...]
+    """The largest difference of the groups' shares of positive outcomes, one per bin."""
     given: tuple[GivenOutcome, ...]
     """Among positives, then among negatives."""
     separation: Bracket

@@ -1,28 +1,36 @@
-"""The plan: what an auditor asks of every silo, public and bound into every message."""
+"""The plan: what an auditor requests of every silo, public and bound into every message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from fedparity.documents.document import Columns, Document, Tabular
 from fedparity.documents.fields import FrozenMapping, Label, json_label, typed_label
 from fedparity.documents.files import Path
 from fedparity.documents.json_text import canonical_bytes
-from fedparity.documents.plan_fields import SCHEMA, Favorable, ReviewUnit
+from fedparity.documents.plan_fields import (
+    SCHEMA,
+    Favorable,
+    Outcome,
+    PlanTable,
+    ReviewUnit,
+    records_of,
+)
 from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
 from fedparity.documents.plan_rules import default_sketch, settle
-from fedparity.documents.plan_tables import Outcome, PlanTable, records_of
-from fedparity.documents.privacy_terms import PrivacyTerms
 from fedparity.errors import PlanError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
 from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.histograms import Grid
 from fedparity.privacy.rounding import score_points
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
+
+if TYPE_CHECKING:
+    from fedparity.documents.privacy_terms import PrivacyTerms
+    from fedparity.privacy.histograms import Grid
 
 __all__ = [
     "Plan",
@@ -33,7 +41,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Plan(Document, Tabular):
-    r"""What is asked of every silo; valid once built.
+    r"""What an auditor requests of every silo; valid once built.
 
     Build it, or read it from TOML with :meth:`read`. A plan holds nothing secret and nothing
     that was read from data.
@@ -63,12 +71,12 @@ class Plan(Document, Tabular):
         On which side of a threshold it is good to be.
     period : (date, date), optional
         The first and the last day that records are of; dates, or ISO texts. It says which records
-        are meant; the silo selects them, and says so.
+        are meant; the silo selects them, and declares it.
     order : 1 or 2
     review_level : float, optional
-        What the verdict compares the disparity with; no verdict without.
+        Disparity above which you want a review; no verdict without.
     review_unit : "points", "share", "sd" or "squared"
-        What the review level speaks of: :math:`W_2` of the worst pair of groups, in score points, as
+        The quantity that the review level limits: :math:`W_2` of the worst pair of groups, in score points, as
         a share of the range or in standard deviations; or the disparity :math:`G_p` itself.
     trim : float in [0, 0.5)
     silos : sequence of str, optional
@@ -202,7 +210,7 @@ class Plan(Document, Tabular):
             "privacy": None if self.privacy is None else self.privacy.to_dict(),
             "keys": dict(self.keys),
             "totals": dict(self.totals),
-            **self._tables_asked,
+            **self._tables_requested,
             "signature": None if self.signature is None else dict(self.signature),
         }
 
@@ -212,22 +220,22 @@ class Plan(Document, Tabular):
         return {"setting": list(settings), "value": list(settings.values())}
 
     @property
-    def _tables_asked(self) -> dict[str, Any]:
+    def _tables_requested(self) -> dict[str, Any]:
         """What it says of tables by axis and outcome; nothing in a plan of one table."""
         axes = [{"name": name, "labels": list(labels)} for name, labels in self.axes.items()]
         outcome = None if self.outcome is None else self.outcome.to_dict()
-        asked = {
+        tables = {
             "axes": axes,
             "unknown": list(self.unknown),
             "set_aside": self.set_aside,
             "outcome": outcome,
         }
-        return {name: value for name, value in asked.items() if value}
+        return {name: value for name, value in tables.items() if value}
 
     @property
     def tables(self) -> tuple[PlanTable, ...]:
-        """The tables that a result shows beside the disparity of the groups; none in a plain plan."""
-        if not self._tables_asked:
+        """The tables that a result shows besides the disparity of the groups; none in a plain plan."""
+        if not self._tables_requested:
             return ()
         margins = (PlanTable((name,), tuple(labels)) for name, labels in self.axes.items())
         return PlanTable((), tuple(self.groups)), *margins
@@ -238,12 +246,11 @@ class Plan(Document, Tabular):
         return bool(self.axes) or self.outcome is not None
 
     def table_plan(self, table: PlanTable, *, by_outcome: bool = False) -> Plan:
-        """Return the plan of one table, as if nothing else were asked; by outcome, with its bins."""
-        bins = () if self.outcome is None or not by_outcome else self.outcome.bins
+        """Return the plan of one table, as if nothing else were requested; by outcome, with its bins."""
         return replace(
             self,
             groups=table.groups,
-            thresholds=tuple(sorted({*self.thresholds, *bins})),
+            thresholds=self.cuts if by_outcome else self.thresholds,
             keys=FrozenMapping({}),
             totals=FrozenMapping({}) if table.by else self.totals,
             axes=FrozenMapping({}),
@@ -253,9 +260,15 @@ class Plan(Document, Tabular):
             signature=None,
         )
 
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The scores at which records are counted: thresholds, and edges of bins of calibration."""
+        bins = () if self.outcome is None else self.outcome.bins
+        return tuple(sorted({*self.thresholds, *bins}))
+
     @cached_property
     def record_labels(self) -> tuple[Group, ...]:
-        """The labels that a silo tells its records apart by: the groups, or the groups by outcome."""
+        """The labels by which a silo distinguishes its records: the groups, or the groups by outcome."""
         return records_of(self.groups, self.outcome)
 
     def to_toml(self) -> str:
@@ -268,7 +281,7 @@ class Plan(Document, Tabular):
 
     @cached_property
     def silo_set(self) -> frozenset[str]:
-        """The roster, to look a name up in; empty if there is none."""
+        """The roster as a set; empty without a roster."""
         return frozenset(self.silos or ())
 
     @cached_property
@@ -313,16 +326,18 @@ class Plan(Document, Tabular):
     def grid(self) -> Grid:
         """The bins of the histograms that silos count in a privacy mode.
 
-        No bin has scores on both sides of a threshold of the plan. Where scores lie on a grid, bins
+        No bin has scores on both sides of a threshold of the plan, or of an edge of calibration. Where scores lie on a grid, bins
         meet halfway between two of them, and each holds about as many as the others.
         """
         terms = self.privacy
         if terms is None:
             raise PlanError.no_histograms()
+        from fedparity.privacy.histograms import Grid  # noqa: PLC0415 -- in a privacy mode only
+
         bins: dict[str, Any] = {
             "bins": terms.bins,
             "edges": terms.edges,
-            "thresholds": self.thresholds,
+            "thresholds": self.cuts,
         }
         if self.score_step is not None:
             return Grid.of_points(self.score_points, **bins)

@@ -1,21 +1,24 @@
-"""What each key of a plan may hold: one function per key, from what came to what is kept."""
+"""The values that each key of a plan may have: one function per key, from the value in the file to the field of the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from itertools import product
+from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fedparity.documents.fields import (
     LONGEST_NAME,
+    FrozenMapping,
+    Label,
     as_group,
+    as_increasing,
     as_number,
     as_whole,
     group_text,
     is_name,
 )
-from fedparity.documents.plan_tables import axes, outcome, set_aside, unknown
 from fedparity.errors import PlanError
 from fedparity.errors.document_errors import shown
 from fedparity.laws.labels import Group
@@ -27,15 +30,26 @@ __all__ = [
     "MOST_POINTS",
     "MOST_THRESHOLDS",
     "MOST_VALUES",
+    "OUTCOMES",
     "SCALARS",
     "SCHEMA",
+    "WITHOUT_OUTCOME",
     "Favorable",
+    "Outcome",
+    "OutcomeName",
+    "PlanTable",
     "Problem",
     "ReviewUnit",
+    "axes",
     "group_labels",
+    "intersections",
     "one_of",
+    "outcome",
     "positive",
+    "records_of",
     "roster",
+    "set_aside",
+    "unknown",
 ]
 
 Favorable: TypeAlias = Literal["above", "below"]
@@ -43,6 +57,11 @@ Favorable: TypeAlias = Literal["above", "below"]
 ReviewUnit: TypeAlias = Literal["points", "share", "sd", "squared"]
 """What a review level is compared with: W_2 of the worst pair, in score ``points``, as a ``share`` of
 the range or in standard deviations of the score (``sd``); or the disparity G_p, a ``squared`` one."""
+
+OutcomeName: TypeAlias = Literal["positive", "negative"]
+OUTCOMES: Final[tuple[OutcomeName, ...]] = ("positive", "negative")
+WITHOUT_OUTCOME: Final = "without outcome"
+"""The label of records whose outcome is missing."""
 
 SCHEMA = "fedparity/plan/1"
 MOST_GROUPS = 1000
@@ -52,6 +71,9 @@ MOST_THRESHOLDS = 20
 MOST_SILOS = 100_000
 MOST_VALUES = 2_000_000
 """Values of one message: its bytes then stay below what a reader accepts."""
+_MOST_AXES = 5
+_MOST_LABELS = 200
+_MOST_BINS = 20
 _LARGEST_SCORE = 1e140
 """Squares of differences of scores fit a float."""
 
@@ -62,6 +84,45 @@ EXAMPLES = {
     "score_range": "score_range = [0.0, 1.0]",
 }
 """The keys that every plan has, and a line to copy for each."""
+_AXES_EXAMPLE = 'write axes = { sex = ["F", "M"], race = ["A", "B"] }, two axes or more.'
+_OUTCOME_EXAMPLE = 'write [outcome], and below it positive = "1" and negative = "0".'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What happened to a record, as a column of the silo's table says.
+
+    Records without an outcome count in all that does not depend on it.
+
+    Examples
+    --------
+    >>> Outcome(positive="1", negative="0").to_dict()
+    {'positive': '1', 'negative': '0', 'bins': []}
+    """
+
+    positive: Label
+    """The label of records for which the score warns or promises: they reoffended, paid back, fell ill."""
+    negative: Label
+    bins: tuple[float, ...] = ()
+    """Public scores at which bins of calibration meet, increasing: counts by outcome are requested there."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a plan's ``[outcome]`` table holds it."""
+        return {"positive": self.positive, "negative": self.negative, "bins": list(self.bins)}
+
+    @property
+    def labels(self) -> tuple[Label, Label, str]:
+        """What a record's outcome can be: positive, negative, missing."""
+        return self.positive, self.negative, WITHOUT_OUTCOME
+
+
+class PlanTable(NamedTuple):
+    """One of the tables that a plan requests."""
+
+    by: tuple[str, ...]
+    """The axis; none for the groups of the plan."""
+    groups: tuple[Group, ...]
+    """Its rows, in their order."""
 
 
 class Problem(NamedTuple):
@@ -135,17 +196,15 @@ def score_range(value: object) -> tuple[float, float]:
 
 def thresholds(value: object) -> tuple[float, ...]:
     """Return the scores at which records are counted on both sides; they increase."""
-    numbers = [as_number(item) for item in value] if isinstance(value, list | tuple) else [None]
-    kept = tuple(number for number in numbers if number is not None)
-    increasing = all(low < high for low, high in pairwise(kept))
-    if not (len(kept) == len(numbers) <= MOST_THRESHOLDS and increasing):
+    found = as_increasing(value, MOST_THRESHOLDS)
+    if found is None:
         raise PlanError.wrong(
             "thresholds",
             f"a list of at most {MOST_THRESHOLDS} numbers that increase",
             value,
             fix="write the scores from which on a decision changes, such as thresholds = [5.0].",
         )
-    return kept
+    return found
 
 
 def period(value: object) -> tuple[str, str]:
@@ -182,7 +241,7 @@ def trim(value: object) -> float:
 
 
 def group_labels(value: object) -> tuple[Group, ...]:
-    """Return the groups; as many distinct texts as labels, all of one width."""
+    """Return the groups, whose texts are distinct and which all have the same number of parts."""
     items = list(value) if isinstance(value, list | tuple) else []
     if not 2 <= len(items) <= MOST_GROUPS:
         expected = f"a list of 2 to {MOST_GROUPS:,} labels"
@@ -193,7 +252,7 @@ def group_labels(value: object) -> tuple[Group, ...]:
         sizes = ", ".join(map(str, sorted(widths)))
         raise PlanError(
             f"all groups must have as many parts as there are group columns, not {sizes}.",
-            fix="write every group as one label, or every group as a list of as many labels.",
+            fix="write every group as one label, or every group as a list of the same number of labels.",
         )
     texts: set[object] = set()
     for text in map(group_text, groups):
@@ -237,6 +296,129 @@ def roster(value: object) -> tuple[str, ...]:
             raise PlanError(f"silo {shown(name)} is listed twice.", fix="list each silo once.")
         seen.add(name)
     return tuple(str(name) for name in names)
+
+
+def axes(value: object) -> FrozenMapping[tuple[Label, ...]]:
+    """Return the axes by name, each with its labels in reporting order.
+
+    JSON holds a list of names and labels, since its objects have no order.
+    """
+    if isinstance(value, list | tuple) and all(
+        isinstance(each, Mapping) and each.keys() == {"name", "labels"} for each in value
+    ):
+        value = {each["name"]: each["labels"] for each in value}
+    if not isinstance(value, Mapping) or not 2 <= len(value) <= _MOST_AXES:
+        expected = f"2 to {_MOST_AXES} names, each with a list of labels"
+        raise PlanError.wrong("axes", expected, value, fix=_AXES_EXAMPLE)
+    return FrozenMapping(
+        {_axis_name(name): _labels(name, labels) for name, labels in value.items()}
+    )
+
+
+def _axis_name(name: object) -> str:
+    if not is_name(name):
+        raise PlanError.wrong("the name of an axis", "a short text", name, fix=_AXES_EXAMPLE)
+    return str(name)
+
+
+def _labels(name: object, value: object) -> tuple[Label, ...]:
+    items = list(value) if isinstance(value, list | tuple) else []
+    labels = tuple(_label(item) for item in items)
+    if not 2 <= len(labels) <= _MOST_LABELS:
+        raise PlanError.wrong(
+            f"axis {name}", f"a list of 2 to {_MOST_LABELS} labels", value, fix=_AXES_EXAMPLE
+        )
+    texts = [group_text(label) for label in labels]
+    for text in texts:
+        if texts.count(text) > 1:
+            raise PlanError(
+                f"axis {shown(name)} has the label {shown(text)} twice.",
+                fix="list each label once; labels are compared by their text, so 1 and '1' are one.",
+            )
+    return labels
+
+
+def _label(value: object) -> Label:
+    label = as_group(value)
+    if label is None or isinstance(label, tuple):
+        raise PlanError.wrong(
+            "a label", "a text, a whole number or a boolean", value, fix='write "F", say.'
+        )
+    return label  # type: ignore[no-any-return]
+
+
+def unknown(value: object) -> tuple[Label, ...]:
+    """Return the labels that mean that an attribute is not known."""
+    items = list(value) if isinstance(value, list | tuple) else [value]
+    return tuple(_label(item) for item in items)
+
+
+def set_aside(value: object) -> float:
+    """Return the share of records below which a category is not compared."""
+    number = as_number(value)
+    if number is None or not 0 <= number < 0.5:
+        raise PlanError.wrong(
+            "set_aside", "a share from 0 to below 0.5", value, fix="write set_aside = 0.02, say."
+        )
+    return number
+
+
+def outcome(value: object) -> Outcome:
+    """Return what the ``[outcome]`` table says."""
+    if isinstance(value, Outcome):
+        value = value.to_dict()
+    known = {"positive", "negative", "bins"}
+    if not isinstance(value, Mapping) or not {"positive", "negative"} <= value.keys() <= known:
+        expected = "a table with positive, negative and perhaps bins"
+        raise PlanError.wrong("outcome", expected, value, fix=_OUTCOME_EXAMPLE)
+    positive, negative = _label(value["positive"]), _label(value["negative"])
+    texts = {group_text(positive), group_text(negative), WITHOUT_OUTCOME}
+    if len(texts) < 3:
+        raise PlanError(
+            f"the two outcomes must differ by their text, and from {WITHOUT_OUTCOME!r}.",
+            fix=_OUTCOME_EXAMPLE,
+        )
+    return Outcome(positive=positive, negative=negative, bins=_bins(value.get("bins", ())))
+
+
+def _bins(value: object) -> tuple[float, ...]:
+    found = as_increasing(value, _MOST_BINS)
+    if found is None:
+        raise PlanError.wrong(
+            "bins",
+            f"a list of at most {_MOST_BINS} numbers that increase",
+            value,
+            fix="write the scores at which bins meet, such as bins = [0.2, 0.4, 0.6, 0.8].",
+        )
+    return found
+
+
+def intersections(named: Mapping[str, Sequence[Label]]) -> tuple[Group, ...]:
+    """Return every combination of the axes' labels, the first axis slowest.
+
+    Examples
+    --------
+    >>> intersections({"sex": ("F", "M"), "race": ("A", "B")})
+    (('F', 'A'), ('F', 'B'), ('M', 'A'), ('M', 'B'))
+    """
+    return tuple(product(*named.values()))
+
+
+def records_of(groups: Sequence[Group], asked: Outcome | None) -> tuple[Group, ...]:
+    """Return the labels by which a silo distinguishes records: groups, or groups by outcome.
+
+    Examples
+    --------
+    >>> records_of(("A", "B"), Outcome(positive=1, negative=0))[:3]
+    (('A', 1), ('A', 0), ('A', 'without outcome'))
+    """
+    if asked is None:
+        return tuple(groups)
+    return tuple(
+        ((*group, label) if isinstance(group, tuple) else (group, label))
+        for group in groups
+        for label in asked.labels
+    )
 
 
 SCALARS: Mapping[str, Callable[[object], Any]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 from fedparity.documents.fields import hidden_place
 from fedparity.documents.files import Path, read_bounded
+from fedparity.documents.json_text import LARGEST_TOML, TomlSyntaxError, key_lines, parse_toml
 from fedparity.documents.plan_rules import MOST_PROBLEMS, Problem, settle
-from fedparity.documents.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import PlanError
 
 __all__ = [
@@ -34,7 +34,7 @@ _COMMENTS = {
     "favorable": '"above" or "below" a threshold',
     "period": "first and last day of the records",
     "order": "p of W_p: 1 or 2",
-    "review_level": "what the verdict compares the disparity with",
+    "review_level": "disparity above which you want a review",
     "review_unit": '"points", "share", "sd": W_2 of the worst pair; "squared": G_p',
     "trim": "share of levels left out at each end",
     "silos": "the roster: then missing ones are reported, and others refused",
@@ -154,7 +154,7 @@ class Mistake:
     key : str
         The key it is about, with its table, such as ``disclosure.rounding``.
     message : str
-        What was expected and what came.
+        What was expected and what was found.
     fix : str
         What to do about it.
     """
@@ -222,16 +222,30 @@ def read_plan_text(path: Path) -> str:
     PlanError
         If it cannot be read, is larger than 4 MB, or is not UTF-8.
     """
-    data = read_bounded(path, limit=LARGEST, error=PlanError)
+    data = read_bounded(path, limit=LARGEST_TOML, error=PlanError)
+    try:
+        return plan_text(data)
+    except PlanError as error:
+        raise error.within(str(path)) from None
+
+
+def plan_text(data: bytes) -> str:
+    """Return the text of the bytes of a plan file, without the mark that some editors put before it.
+
+    Raises
+    ------
+    PlanError
+        If it is not UTF-8.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise PlanError.not_utf8(problem.start).within(str(path)) from None
+        raise PlanError.not_utf8(problem.start) from None
 
 
 def _settled(text: str) -> tuple[dict[str, Any], tuple[Mistake, ...]]:
-    if len(text) > LARGEST:
-        error = PlanError.too_large(LARGEST)
+    if len(text) > LARGEST_TOML:
+        error = PlanError.too_large(LARGEST_TOML)
         return {}, (Mistake(None, "", error.message, error.fix),)
     place = hidden_place(text.translate(_LAYOUT))
     if place is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,15 +26,17 @@ from fedparity.documents.plan_fields import (
     MOST_VALUES,
     SCALARS,
     Problem,
+    intersections,
 )
-from fedparity.documents.plan_tables import intersections
-from fedparity.documents.privacy_terms import PRIVACY_KEYS, PrivacyTerms, settle_terms
 from fedparity.errors import InputError, PlanError
 from fedparity.errors.base import listed
 from fedparity.errors.document_errors import shown
 from fedparity.privacy.disclosure import Disclosure, default_rounding
 from fedparity.privacy.rounding import decimal, score_points, whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
+
+if TYPE_CHECKING:
+    from fedparity.documents.privacy_terms import PrivacyTerms
 
 __all__ = [
     "MOST_PROBLEMS",
@@ -46,7 +48,7 @@ __all__ = [
 
 
 def settle_scores(settled: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
-    """Return the defaults that follow from other keys, and all that is at odds.
+    """Fill in the defaults that follow from other keys, and return all contradictions.
 
     Parameters
     ----------
@@ -172,7 +174,7 @@ def settle(document: Mapping[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """Return what each key of a plan means, and every mistake in it.
 
     A key that is wrong is left out of the first, so that the others can be checked together.
-    None stands for a key that is absent.
+    None means that the key is absent.
     """
     document = {
         key: value
@@ -225,7 +227,7 @@ def _try(
 def _settle_table(
     key: str, value: object, settled: dict[str, Any], problems: list[Problem]
 ) -> None:
-    if isinstance(value, Disclosure | PrivacyTerms):
+    if hasattr(value, "to_dict"):  # Disclosure, or PrivacyTerms
         value = value.to_dict()
     if not isinstance(value, Mapping):
         fix = f"write a line [{key}], and its keys below it."
@@ -253,7 +255,7 @@ def _disclosure(table: Mapping[str, Any], problems: list[Problem]) -> Disclosure
 def _rule(name: str) -> Callable[[Any], Any]:
     """The check of one disclosure rule: the rules' own, with the error of a plan."""
 
-    def check(value: Any) -> object:  # noqa: ANN401 -- what came
+    def check(value: Any) -> object:  # noqa: ANN401 -- any value of a file
         if isinstance(value, int) and abs(value) > _MOST_RECORDS:  # too long to be printed
             raise PlanError.wrong(name, "a smaller number", value, fix=f"set {name} to 10 or so.")
         try:
@@ -265,6 +267,8 @@ def _rule(name: str) -> Callable[[Any], Any]:
 
 
 def _privacy(table: Mapping[str, Any], problems: list[Problem]) -> PrivacyTerms | None:
+    from fedparity.documents.privacy_terms import PRIVACY_KEYS, PrivacyTerms  # noqa: PLC0415 -- most plans have none
+
     found = len(problems)
     settled: dict[str, Any] = {}
     for name, value in _entries(table, problems):
@@ -320,7 +324,7 @@ def _public_key(value: object) -> str:
     if key is None:
         raise PlanError.wrong("a public key", "the base64 text of 32 bytes", value, fix=fix)
     if is_weak(key):
-        raise PlanError("a public key is one under which anybody could sign.", fix=fix)
+        raise PlanError("a public key is weak: anybody could sign under it.", fix=fix)
     return str(value)
 
 
@@ -392,18 +396,19 @@ def _tables_at_odds(settled: Mapping[str, Any]) -> list[Problem]:
     """The mistakes of plans with axes or an outcome."""
     problems: list[Problem] = []
     asked = [key for key in ("axes", "outcome") if key in settled]
-    if asked and "privacy" in settled:
+    terms = settled.get("privacy")
+    if asked and terms is not None and not terms.noisy:
         error = PlanError(
-            f"{asked[0]} cannot be combined with [privacy] yet: tables by axis and outcome are "
-            "released under the disclosure rules only.",
-            fix=f"remove [privacy], or remove {' and '.join(asked)}.",
+            f'{asked[0]} cannot be combined with mode = "secure": a sum without noise tells the auditor '
+            "how many people there are of each intersection and outcome, however few.",
+            fix='write mode = "secure+dp" and epsilon = 1.0, say: noise hides the few.',
         )
-        problems.append(Problem(("privacy",), error))
-    if "axes" in asked and settled.get("totals"):
+        problems.append(Problem(("privacy", "mode"), error))
+    if "axes" in asked and settled.get("totals") and terms is None:
         error = PlanError(
-            "axes cannot be combined with [totals]: people of small categories are in no table, and a "
-            "public total would give away how many they are.",
-            fix="remove [totals], or remove axes.",
+            "axes cannot be combined with [totals] without noise: people of small categories are in no "
+            "table, and a public total would give away how many they are.",
+            fix='remove [totals], remove axes, or add [privacy] with mode = "dp" and epsilon = 1.0.',
         )
         problems.append(Problem(("totals",), error))
     labels = {label for axis in settled.get("axes", {}).values() for label in axis}
@@ -449,14 +454,17 @@ def _privacy_at_odds(settled: dict[str, Any]) -> list[Problem]:
     terms = settled.get("privacy")
     if terms is None:
         return []
-    silos = settled.get("silos")
+    from fedparity.documents.privacy_terms import settle_terms  # noqa: PLC0415 -- see _privacy
+
+    silos, outcome = settled.get("silos"), settled.get("outcome")
+    bins = () if outcome is None else outcome.bins
     settled["privacy"], problems = settle_terms(
         terms,
         silos=None if silos is None else len(silos),
-        groups=len(settled.get("groups", ())),
+        groups=len(settled.get("groups", ())) * (1 if outcome is None else 3),
         score_range=settled.get("score_range"),
         score_step=settled.get("score_step"),
-        thresholds=settled.get("thresholds", ()),
+        thresholds=sorted({*settled.get("thresholds", ()), *bins}),
     )
     return problems
 

@@ -10,54 +10,19 @@ from typing import Any
 
 from fedparity.documents.fields import KEY_BYTES, decode_base64, is_name
 from fedparity.documents.files import read_bounded
-from fedparity.documents.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
+from fedparity.documents.json_text import LARGEST_TOML, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import PolicyError
 from fedparity.errors.document_errors import shown
 from fedparity.privacy.policy import MODES, Policy
 
 __all__ = [
     "POLICY_SCHEMA",
-    "default_policy_path",
-    "find_policy",
     "policy_from_toml",
     "read_policy",
 ]
 
 POLICY_SCHEMA = "fedparity/policy/1"
 _MOST = 10**12
-
-
-def find_policy(given: Policy | str | os.PathLike[str] | None = None) -> Policy:
-    """Return the policy of this silo: the one given, that of this user, or the default one.
-
-    Raises
-    ------
-    PolicyError
-        If the file that is named, by ``$FEDPARITY_POLICY`` too, is not there or has a mistake.
-    """
-    if isinstance(given, Policy):
-        return given
-    named = given or os.environ.get("FEDPARITY_POLICY")
-    if named:
-        return read_policy(named)
-    path = default_policy_path()
-    return read_policy(path) if path is not None and os.path.lexists(path) else Policy()
-
-
-def default_policy_path() -> Path | None:
-    """Return where the policy of this user is, if it has a place: in the folder for configuration.
-
-    That folder is ``$XDG_CONFIG_HOME`` (``~/.config`` if unset), on Windows ``%APPDATA%``; the file in
-    it is ``fedparity/policy.toml``.
-    """
-    variable = "APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME"
-    folder = Path(os.environ.get(variable, ""))
-    if not folder.is_absolute():  # the XDG specification: ignore a relative one
-        try:
-            folder = Path.home() / ".config"
-        except RuntimeError:
-            return None
-    return folder / "fedparity" / "policy.toml"
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
@@ -68,7 +33,7 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
     PolicyError
         If it cannot be read, or says something it may not.
     """
-    data = read_bounded(path, limit=LARGEST, error=PolicyError)
+    data = read_bounded(path, limit=LARGEST_TOML, error=PolicyError)
     try:
         return policy_from_toml(data.decode("utf-8-sig"), Path(path).absolute())
     except UnicodeDecodeError as problem:

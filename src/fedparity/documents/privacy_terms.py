@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from fedparity.documents.fields import as_number
+from fedparity.documents.fields import as_increasing
 from fedparity.documents.plan_fields import (
     MOST_POINTS,
     MOST_VALUES,
@@ -39,7 +38,7 @@ Dose: TypeAlias = Literal["full", "split"]
 """``full``: the noise of each silo suffices; ``split``: that of ``honest`` silos together."""
 
 UNIT = "one record, add or remove"
-"""What epsilon speaks of."""
+"""The unit of privacy that epsilon protects."""
 
 _MOST_RECORDS = 10**12
 _MOST_BINS = 4096
@@ -49,10 +48,8 @@ MOST_SILOS = 1000
 
 def _edges(value: object) -> tuple[float, ...]:
     """Return the inner edges of the bins, which increase."""
-    numbers = [as_number(edge) for edge in value] if isinstance(value, list | tuple) else []
-    edges = tuple(number for number in numbers if number is not None)
-    increasing = all(low < high for low, high in pairwise(edges))
-    if not (1 <= len(edges) == len(numbers) < _MOST_BINS and increasing):
+    edges = as_increasing(value, _MOST_BINS - 1)
+    if not edges:
         raise PlanError.wrong(
             "edges",
             f"a list of 1 to {_MOST_BINS - 1:,} numbers that increase",
@@ -170,15 +167,16 @@ def settle_terms(
     Parameters
     ----------
     silos : int or None
-        The silos of the roster, if there is one.
+        The number of silos of the roster, or None.
     groups : int
-        The groups of the plan.
+        The groups of the plan, or their parts by outcome: how many histograms there are.
     score_range : pair of numbers or None
         None where the plan's is not valid, so that nothing can be compared with it.
     score_step : float, optional
         Where scores lie on a public grid, every bin holds points of it, and whole ones.
     thresholds : sequence of float
-        No bin may hold scores on both sides of one: they cost no further count, and no epsilon.
+        No bin may hold scores on both sides of one: they cost no further count, and no epsilon. Edges
+        of calibration are among them.
 
     Examples
     --------
@@ -221,7 +219,7 @@ def _inside(
 
 
 def _points(score_range: tuple[float, float] | None, step: float | None) -> FloatArray | None:
-    """The scores there can be; None if any can be, or if range and step are at odds."""
+    """The possible scores; None if any score is possible, or if range and step contradict each other."""
     if score_range is None or step is None:
         return None
     steps = whole_steps(score_range, step)
@@ -361,7 +359,7 @@ def _point_mistakes(terms: PrivacyTerms, points: FloatArray) -> list[Problem]:
         if (terms.bins or 0) <= points.size:
             return []
         problem = f"{terms.bins:,} bins are more than the {points.size:,} scores there can be."
-        fix = "remove bins: each score is one then, or some of them together."
+        fix = "remove bins: then each bin is one score, or several scores together."
         return [Problem(("privacy", "bins"), PlanError(problem, fix=fix))]
     cuts = np.searchsorted(points, terms.edges)
     inside = bool((cuts > 0).all() and (cuts < points.size).all())

@@ -1,4 +1,4 @@
-"""The result of an audit: every number of ``fedparity/audit/1``, always present."""
+"""The result of an audit: every number of ``fedparity/audit/1``, always present, and the one that reports lead with."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from fedparity.documents.result_parts import (
     Curves,
     DecompositionResult,
     DisparityResult,
+    Estimate,
     GroupResult,
     HeterogeneityResult,
     MagnitudesResult,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
     from fedparity.federated.federation import Federation
 
-__all__ = ["SCHEMA", "AuditResult"]
+__all__ = ["SCHEMA", "AuditResult", "Headline", "has_noise", "headline_of", "symbol"]
 
 # A result is a document, and so at the bottom. Methods that compute or show something import what
 # does it from layers above when they are called; pyproject.toml lists each of these imports.
@@ -53,7 +54,7 @@ SCHEMA: Final = "fedparity/audit/1"
 _DEEPEST: Final = 12
 """Levels of nesting: the rates of outcomes by silo are in the twelfth."""
 Whom: TypeAlias = Literal["answered", "all"]
-"""Whom rates speak of: those who answered, or all, whatever the missing ones hold."""
+"""To whom rates apply: those who answered, or all, whatever the missing records are."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -77,9 +78,9 @@ class AuditResult(Document, Part, Tabular):
     disparity: DisparityResult
     magnitudes: MagnitudesResult
     thresholds: Parts[ThresholdResult]
-    """Rates at the thresholds of the plan, and at those asked for at the audit."""
+    """Rates at the thresholds of the plan, and at those requested at the audit."""
     tails: Parts[TailResult]
-    """Rates above quantiles of all records that were asked for at the audit."""
+    """Rates above quantiles of all records that were requested at the audit."""
     heterogeneity: HeterogeneityResult
     pairs: Parts[PairResult]
     decomposition: DecompositionResult
@@ -99,10 +100,10 @@ class AuditResult(Document, Part, Tabular):
     """By the groups and by each axis, where the plan has axes, unknown labels or an outcome."""
     federation: Federation | None = field(default=None, compare=False)
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
-    """At most so many further records of each group: withheld cells, silos that sent nothing."""
+    """Upper bound on the further records of each group: withheld cells, silos that sent nothing."""
 
     signature: ResultSignature | None = None
-    """Of whoever vouches for the result; it fits, or there would be no such object."""
+    """Of the person who vouches for the result; it was verified when this object was built."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON has it."""
@@ -184,7 +185,7 @@ class AuditResult(Document, Part, Tabular):
         ResultError
             If the result was read from a file: the sketches are needed.
         """
-        from fedparity.thresholds.at_threshold import at_threshold  # noqa: PLC0415
+        from fedparity.thresholds.rates import at_threshold  # noqa: PLC0415
 
         return at_threshold(
             self.sketches(),
@@ -244,7 +245,8 @@ class AuditResult(Document, Part, Tabular):
         tails: Iterable[float],
     ) -> tuple[tuple[ThresholdResult, ...], tuple[TailResult, ...]]:
         """The rates of a federation at thresholds, and above quantiles of its records."""
-        from fedparity.thresholds.rate_results import tail_results, threshold_results  # noqa: PLC0415
+        from fedparity.thresholds.rates import threshold_results  # noqa: PLC0415
+        from fedparity.thresholds.tail_rates import tail_results  # noqa: PLC0415
 
         known: dict[str, Any] = {
             "confidence": self.confidence,
@@ -291,7 +293,7 @@ class AuditResult(Document, Part, Tabular):
         if self.federation is None:
             raise ResultError(
                 "this result was read from a file, which does not hold the sketches.",
-                fix="run the audit again from the messages, and ask its result.",
+                fix="run the audit again from the messages, and use its result.",
             )
         return self.federation
 
@@ -372,3 +374,99 @@ class AuditResult(Document, Part, Tabular):
         from fedparity.report.notebook import notebook_html  # noqa: PLC0415
 
         return notebook_html(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """A number with its errors, its place in the result, and what a silo alone has instead of it."""
+
+    found: Estimate
+    at: tuple[str, ...]
+    """Steps to it in the JSON of the result."""
+    name: str
+    """Of an axis."""
+    symbol: str
+    level: float | None
+    """The review level on that axis; ``None`` without one, or if it has another unit."""
+    alone: Literal["disparity", "wasserstein"]
+    """The field of a silo that holds the same measure of the silo alone."""
+    beside: Literal["corrected", "value"]
+    """The field of ``found`` that is compared with what silos show alone.
+
+    In points it is the number of the headline; a disparity is shown as the silos have theirs, with
+    what noise adds on average.
+    """
+
+    @property
+    def whole(self) -> float:
+        """The number of all silos together that is compared with what silos show alone."""
+        return self.found.value if self.beside == "value" else self.found.corrected
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether what a silo shows alone has an interval.
+
+        The interval of a silo is that of its disparity. It implies no interval for the largest
+        distance of two groups: a disparity mixes all pairs, and weighs them by shares that are
+        estimated too.
+        """
+        return self.alone == "disparity"
+
+    @property
+    def in_points(self) -> str:
+        """What follows the number of a silo: its unit, or nothing for a disparity."""
+        return "" if self.alone == "disparity" else " points"
+
+    @property
+    def column(self) -> str:
+        """The heading of a column of what silos show alone."""
+        return f"{self.symbol} alone{',' if self.in_points else ''}{self.in_points}"
+
+    def of_silo(self, silo: SiloResult) -> float | None:
+        """Return what a silo shows alone."""
+        return silo.disparity if self.alone == "disparity" else silo.wasserstein
+
+
+def headline_of(result: AuditResult) -> Headline:
+    """Return the distance of the two groups furthest apart, or the disparity if that is reviewed.
+
+    Examples
+    --------
+    >>> from fedparity import simulate
+    >>> table = {"z": [1.0, 2.0, 3.0, 5.0], "g": ["a", "b", "a", "b"], "s": ["x", "x", "y", "y"]}
+    >>> result = simulate(table, score="z", group="g", silo="s", score_range=(0, 9), levels=2)
+    >>> headline_of(result).name
+    'score points between the groups furthest apart'
+    """
+    review, unit = result.disparity.review_level, result.disparity.review_unit
+    if unit == "squared":
+        return Headline(
+            found=result.disparity,
+            at=("disparity",),
+            name="disparity",
+            symbol=symbol("G", result),
+            level=review,
+            alone="disparity",
+            beside="value",
+        )
+    lowest, highest = result.plan.score_range
+    scale = {"points": 1.0, "share": highest - lowest}.get(unit)
+    return Headline(
+        found=result.magnitudes.worst_pair,
+        at=("magnitudes", "worst_pair"),
+        name="score points between the groups furthest apart",
+        symbol=symbol("W", result),
+        level=None if review is None or scale is None else review * scale,
+        alone="wasserstein",
+        beside="corrected",
+    )
+
+
+def symbol(letter: str, result: AuditResult) -> str:
+    """Return a measure's symbol with its order: ``G₂``."""
+    return letter + "₁₂"[result.plan.order - 1]
+
+
+def has_noise(result: AuditResult) -> bool:
+    """Return whether noise was added for differential privacy."""
+    return "dp" in str(result.guarantee.get("mode"))

@@ -67,9 +67,9 @@ Reach: TypeAlias = Annotated[Bounds, "reach"]
 Terms: TypeAlias = Annotated[Mapping[str, Any], "terms"]
 """Names with texts, numbers, booleans and nulls."""
 FourFifths: TypeAlias = Literal["below four fifths", "at least four fifths", "undetermined"]
-"""Where a ratio to the highest rate lies, as far as its interval tells."""
+"""Where a ratio to the highest rate lies, according to its interval."""
 Verdict: TypeAlias = Literal["below", "above", "inconclusive", "none"]
-"""Where a disparity lies with respect to a review level, as far as the errors tell."""
+"""Where a disparity lies with respect to a review level, according to its errors."""
 
 
 def verdict(interval: Bounds, review_level: float | None) -> Verdict:
@@ -83,7 +83,7 @@ def verdict(interval: Bounds, review_level: float | None) -> Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanSummary(Part):
-    """What was asked: the parts of the plan that the numbers depend on, and its digest."""
+    """The request: the parts of the plan that the numbers depend on, and its digest."""
 
     title: str
     digest: str
@@ -96,14 +96,14 @@ class PlanSummary(Part):
     score_step: float | None
     """Scores lie on this grid; ``None`` if they may lie anywhere in the range."""
     thresholds: tuple[float, ...]
-    """Scores at which the silos were asked to count."""
+    """Scores at which the silos counted records."""
     favorable: Favorable
     """On which side of a threshold it is good to be."""
     period: tuple[str, str] | None
     """First and last day of the records, if the plan names them."""
     trim: float
     simulated: bool
-    """Whether settings of a simulation stand for a plan: then there is no plan file and no message."""
+    """Whether the plan comes from the settings of a simulation: then there is no plan file and no message."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ class SetAside(Part):
     withheld: int
     """Silos that withheld its cell."""
     most: float | None
-    """At most so many records; ``None`` without a limit."""
+    """Upper bound on the number of records; ``None`` without a limit."""
     known: str
     """The same in words."""
 
@@ -146,7 +146,7 @@ class Bounded(Part):
 
     value: float
     certificate: Bounds
-    """What the raw data of the released cells could be, given the sketches."""
+    """What the raw data of the released cells could be, given what the silos sent."""
     outer: Bounds
     """What all raw data could be: withheld cells, missing silos and groups set aside are counted."""
 
@@ -168,7 +168,7 @@ class Estimate(Bounded):
 
 @dataclass(frozen=True, kw_only=True)
 class Compared(Part):
-    """The number that the review level speaks of, in the plan's review unit."""
+    """The number that is compared with the review level, in the plan's review unit."""
 
     value: float | None
     """The corrected estimate; ``None`` for standard deviations where scores do not vary in groups."""
@@ -193,7 +193,7 @@ class DisparityResult(Estimate):
     """The global disparity, its errors, and where the audit lies with respect to the review level."""
 
     p_value: float
-    """How often sampling noise alone would show at least this much."""
+    """How often chance alone would show at least this much."""
     review_level: float | None
     review_unit: ReviewUnit
     compared: Compared
@@ -201,7 +201,7 @@ class DisparityResult(Estimate):
 
     @property
     def level(self) -> float | None:
-        """The review level where it speaks of the disparity itself, not of the worst pair."""
+        """The review level where it limits the disparity itself, not the worst pair."""
         return self.review_level if self.review_unit == "squared" else None
 
 
@@ -279,7 +279,7 @@ class Ratio(Bounds):
     """A ratio of two rates that are known up to intervals."""
 
     value: float | None
-    """The estimate; ``None`` if it is one to zero."""
+    """The estimate; ``None`` where its denominator is zero."""
     upper: Annotated[float, "limit"]
     """``math.inf`` if there is no bound, as the other rate may be zero; JSON has null for it."""
     interval: Reach
@@ -410,7 +410,7 @@ class PairResult(Part):
     interval: Bounds
     """Of ``wasserstein``; it holds it and ``corrected``."""
     certificate: Bounds
-    """What ``wasserstein`` of the raw data could be, given the sketches."""
+    """What ``wasserstein`` of the raw data could be, given what the silos sent."""
     cramer: float
     mean_gap: float
     """Mean of the first minus mean of the second."""
@@ -451,7 +451,7 @@ class SiloInfluenceResult(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn(Part):
-    """A silo without a group: its pooled law stood in for it in the attribution."""
+    """A silo without a group: its pooled law replaced it in the attribution."""
 
     silo: str
     group: Group
@@ -530,7 +530,7 @@ class Curves(Part):
     """The laws that were compared, as quantiles at the same levels; read from the sketches."""
 
     levels: tuple[float, ...]
-    """From 0, where the smallest atom stands, to 1."""
+    """From 0, at the smallest atom, to 1."""
     groups: Parts[GroupCurve]
     center: tuple[float, ...]
     """The barycenter; for order 1 the lower weighted median of the groups' quantiles."""
@@ -571,8 +571,8 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 -- whatever a result holds
         return {name: as_json(getattr(value, name)) for name in written_fields(part)}
     if isinstance(value, Mapping):
         return {
-            name if isinstance(name, str) else group_key(name): as_json(held)
-            for name, held in value.items()
+            name if isinstance(name, str) else group_key(name): as_json(item)
+            for name, item in value.items()
         }
     return None if isinstance(value, float) and math.isinf(value) else value
 

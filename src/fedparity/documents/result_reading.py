@@ -89,7 +89,7 @@ def _ordered(ends: tuple[float, ...], where: str) -> Bounds:
 
 
 def _reach(value: object, where: str) -> Bounds:
-    """An interval; null stands for an end without a limit."""
+    """An interval; null means an end without a limit."""
     ends = _tuple_with((_or_null(_number), _or_null(_number)))(value, where)
     lower, upper = ends
     return _ordered(
@@ -248,7 +248,7 @@ def relabeled(silo: SiloResult, labels: Mapping[str, Group]) -> SiloResult:
 
 
 def check_result(result: AuditResult) -> None:
-    """Raise unless every part speaks of the same groups and silos, ranges nest, and verdicts follow.
+    """Raise unless every part is about the same groups and silos, ranges nest, and verdicts follow.
 
     A file may have been cut or changed.
 
@@ -398,11 +398,11 @@ def _has_magnitudes(result: AuditResult) -> bool:
 
 def _has_thresholds(result: AuditResult) -> bool:
     groups = [each.group for each in result.groups]
-    asked = [each.score for each in result.thresholds]
+    scores = [each.score for each in result.thresholds]
     rates: tuple[ThresholdResult | TailResult, ...] = (*result.thresholds, *result.tails)
     return (
-        len(asked) == len(set(asked))
-        and set(asked) >= set(result.plan.thresholds)
+        len(scores) == len(set(scores))
+        and set(scores) >= set(result.plan.thresholds)
         and all([row.group for row in each.groups] == groups for each in rates)
     )
 

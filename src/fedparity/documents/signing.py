@@ -17,10 +17,10 @@ from fedparity.documents.fields import (
     is_weak,
 )
 from fedparity.documents.files import Path, refuse_open_to_others
+from fedparity.documents.json_text import key_lines
 from fedparity.documents.plan import Plan
-from fedparity.documents.toml_text import key_lines
 from fedparity.errors import KeyFileError, OutputError, PlanError, ResultError, SignatureError
-from fedparity.errors.table_errors import MissingExtraError
+from fedparity.errors.base import MissingExtraError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -258,7 +258,7 @@ def signature_fits(signature: str, data: bytes, public: str) -> bool:
     Raises
     ------
     SignatureError
-        If one of the two is not the base64 of as many bytes as it has.
+        If one of the two is not base64, or has the wrong number of bytes.
     MissingExtraError
         If the package ``cryptography`` is not installed.
     """
@@ -316,7 +316,7 @@ def check_plan_signature(plan: Plan) -> None:
 
 
 def check_result_signature(result: Signable, signature: ResultSignature) -> None:
-    """Raise unless the signature fits the result, under a key of which there is one owner.
+    """Raise unless the signature fits the result, under a key that belongs to one owner.
 
     That it fits says that the owner of the key vouches for the result. Whose key it is, it does not
     say.

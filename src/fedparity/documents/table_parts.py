@@ -100,7 +100,7 @@ class TableResult(Part):
     federation: Federation | None = field(default=None, compare=False)
     """The cells of the rows that are compared."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
-    """At most so many further records of each row that is compared."""
+    """Upper bound on the further records of each row that is compared."""
 
     @property
     def found_by(self) -> str:

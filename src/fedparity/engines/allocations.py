@@ -1,4 +1,4 @@
-"""Silos for a table that has none: records dealt at random, or by their scores."""
+"""Silos for a table that has none: records assigned at random, or by their scores."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
-from fedparity.laws.label_codes import check_aligned, encode_labels
-from fedparity.laws.labels import Group
+from fedparity.laws.labels import Group, check_aligned, encode_labels
 from fedparity.text import OneLine
 
 __all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]
@@ -65,9 +64,9 @@ def allocate(
     cut: Cut = "paper",
     seed: int | Sequence[int] = 0,
 ) -> Allocation:
-    r"""Deal the records of one table to silos, as the paper's experiments do.
+    r"""Assign the records of one table to silos, as the paper's experiments do.
 
-    A baseline deals every record to one of d silos, uniformly; it fixes how many records of each
+    A baseline assigns every record to one of d silos, uniformly; it fixes how many records of each
     group a silo has, :math:`N_{\ell,g}`. ``random`` keeps it. The other regimes tie the silo to
     the score through a Gaussian copula,
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
@@ -21,20 +22,22 @@ from fedparity.documents.result import AuditResult
 from fedparity.engines.pooled_table import ONE_SILO, PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
+from fedparity.errors.inputs import look_alike
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Estimator
 from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group, canonical_order
 from fedparity.laws.progress import LabeledProgress, callback, shows_progress
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import AuditOptions, StepName, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.secure.rounds import LocalSilos
 from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.privacy.rounding import decimal
-from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, default_kind
+from fedparity.sketches.select import ComputeOptions
+from fedparity.tables.opening import label_columns
+from fedparity.text import counted
 
 __all__ = [
     "Settings",
@@ -63,7 +66,7 @@ _LARGE = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a plan would say of the measurement, where there is none."""
+    """The settings of the measurement, in place of a plan."""
 
     levels: int = DEFAULT_LEVELS
     sketch: Kind | None = None
@@ -83,7 +86,7 @@ class Settings:
         names = [f.name for f in fields(self) if getattr(self, f.name) != getattr(default, f.name)]
         if names:
             raise OptionError(
-                f"a plan was given, and beside it {listed(names)}, which the plan says.",
+                f"a plan was given together with {listed(names)}, which the plan sets.",
                 fix="leave them out, or change the plan.",
             )
 
@@ -154,7 +157,7 @@ class LabelColumns(NamedTuple):
     has_outcome: bool = False
 
     @classmethod
-    def of(
+    def from_plan(
         cls,
         plan: Plan | None,
         *,
@@ -162,18 +165,18 @@ class LabelColumns(NamedTuple):
         axes: Mapping[str, str] | None,
         outcome: str | None,
     ) -> LabelColumns:
-        """Return the columns of a plan, or of what is named where there is none.
+        """Return the columns of a plan, or those that are named where there is no plan.
 
         Raises
         ------
         OptionError
-            If columns are named that the plan does not ask for, or groups beside axes.
+            If columns are named that the plan does not request, or both groups and axes.
         """
         if plan is not None:
             return cls(label_columns(plan, group=group, axes=axes, outcome=outcome))
         if axes and group is not None:
             raise OptionError(
-                "axes were named, and beside them groups.",
+                "both axes and groups were named.",
                 fix="name each column as an axis; the groups are their intersections.",
             )
         if axes and len(axes) < 2:
@@ -314,7 +317,7 @@ def audit(
     GroupError
         If fewer than two groups have records, or were released.
     OptionError
-        If a setting is given beside a plan, or is out of its range.
+        If a setting is given together with a plan, or is out of its range.
 
     Examples
     --------
@@ -380,7 +383,7 @@ def audit(
         guessed = plan is None and score_range is None and data.score_range is None
         warnings = (_RANGE_FROM_DATA,) if guessed else ()
         return replace(result, warnings=(*warnings, *result.warnings))
-    named = LabelColumns.of(plan, group=group, axes=axes, outcome=outcome)
+    named = LabelColumns.from_plan(plan, group=group, axes=axes, outcome=outcome)
     table = read_pooled(
         data,
         silo=silo,
@@ -427,7 +430,7 @@ def audit_scores(
 def _refuse_columns(given: str, columns: Sequence[str]) -> None:
     if columns:
         raise OptionError(
-            f"a {given} was given, and beside it {listed(columns)}, which only a table has.",
+            f"a {given} was given together with {listed(columns)}, which only a table has.",
             fix="leave them out, or pass the table.",
         )
 
@@ -459,9 +462,8 @@ def _settled(
 ) -> tuple[Plan, list[AuditWarning]]:
     """The plan that silos get, and what the result has to say of it."""
     if isinstance(requested, Settings):
-        return requested.plan_for(table, columns), [
-            _RANGE_FROM_DATA
-        ] if requested.score_range is None else []
+        guessed = [_RANGE_FROM_DATA] if requested.score_range is None else []
+        return requested.plan_for(table, columns), [*_alike(table.groups), *guessed]
     if requested.silos is not None:
         strangers = [silo for silo in table.silos if silo not in requested.silo_set]
         if strangers:
@@ -475,8 +477,29 @@ def _settled(
     return requested, []
 
 
+def _alike(groups: Sequence[Group]) -> list[AuditWarning]:
+    """A warning of labels that may be spellings of one group; none if there are no such labels."""
+    parts = (part for group in groups for part in (group if isinstance(group, tuple) else [group]))
+    texts = sorted({part for part in parts if isinstance(part, str)})
+    pairs = [
+        (text, first)
+        for place, text in enumerate(texts)
+        if (first := look_alike(text, texts[:place])) is not None
+    ]
+    if not pairs:
+        return []
+    options = " ".join(f"--map {shlex.quote(f'{text}={first}')}" for text, first in pairs)
+    return [
+        AuditWarning(
+            code="labels_alike",
+            text=f"{counted(len(pairs), 'group')} may be another group in another spelling: only case or "
+            f"spaces differ. To count both as one, pass {options} (mapping={dict(pairs)!r}).",
+        )
+    ]
+
+
 class _PooledSilos(LocalSilos):
-    """The silos of a table, which answer whatever the plan's mode asks of them."""
+    """The silos of a table, which answer every request of the plan's mode."""
 
     def __init__(self, table: PooledTable, plan: Plan, progress: LabeledProgress | None) -> None:
         super().__init__(plan, [str(silo) for silo in table.silos], self._vector_of)

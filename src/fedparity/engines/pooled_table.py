@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
 from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
-from fedparity.laws.label_codes import Labels
-from fedparity.laws.labels import Group, canonical_order
+from fedparity.laws.labels import Group, Labels, canonical_order
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults, RowCounts
-from fedparity.tables.columns import Block, Column, LabelType, Numbers, typed_text
-from fedparity.tables.groups import Discovery, encode
+from fedparity.tables.columns import Block, Column, Numbers
+from fedparity.tables.groups import Discovery, LabelType, encode, typed_text
 from fedparity.tables.opening import open_records
 from fedparity.tables.reader import Missing, TableRecords
 
@@ -32,11 +31,11 @@ __all__ = [
 
 
 def filtered(block: Block, keep: BoolArray) -> Block:
-    """Return the rows of a block that are kept; nothing is read yet.
+    """Return the rows of a block that pass the filter; nothing is read yet.
 
     Examples
     --------
-    >>> from fedparity.tables.column_types import NumpyColumn
+    >>> from fedparity.tables.columns import NumpyColumn
     >>> block = Block(3, {"z": NumpyColumn(np.array([0.1, 0.2, 0.3]))})
     >>> filtered(block, np.array([True, False, True])).columns["z"].numbers("z").values
     array([0.1, 0.3])
@@ -58,7 +57,7 @@ class _FilteredColumn:
         return int(np.count_nonzero(self.keep))
 
     def rows(self, start: int, stop: int) -> _FilteredColumn:
-        """Return the rows from ``start`` to before ``stop`` of those that are kept."""
+        """Return the rows from ``start`` to before ``stop`` of those that pass the filter."""
         keep = np.zeros_like(self.keep)
         keep[np.flatnonzero(self.keep)[start:stop]] = True
         return _FilteredColumn(self.column, keep)
@@ -168,7 +167,7 @@ class PooledTable:
         return replace(self, groups=tuple(groups), codes=codes)
 
     def in_canonical_order(self) -> PooledTable:
-        """Return the same records in an order that does not depend on how they came.
+        """Return the same records in an order that does not depend on the order in which they were read.
 
         By silo, score, group and weight; an allocation of them is then the same for every source.
         """
@@ -233,7 +232,7 @@ def read_pooled(
 
     Parameters are those of :func:`fedparity.tables.opening.open_records`; ``silo`` names the
     column of silos, whose labels are their names, or is None if all records are of one; they are
-    then in an order that does not depend on how they came. Groups are the labels found, of the type
+    then in an order that does not depend on the order of reading. Groups are the labels found, of the type
     of their column and in canonical order, if none are given.
 
     A row is a record here if and only if it would be one in the silo's own table.

@@ -11,7 +11,7 @@
     │   │   └── BudgetError               the privacy budget of a data set is spent
     │   ├── RuleError                the silo's own policy refuses a plan
     │   └── RoundError               a step of a secure sum that would reveal more than the sum
-    ├── NotAllowedError         a collector that does not know who asks
+    ├── NotAllowedError         a collector that does not know the sender of a request
     ├── MissingExtraError       an optional package that is needed and not installed
     ├── MissingSiloError        a silo of the roster that sent nothing, where all were required
     └── InputError (also a ValueError)
@@ -22,8 +22,8 @@
         ├── GroupError          too few groups, missing labels
         │   ├── GroupMismatchError   laws and weights that do not name the same groups
         │   └── LabelError           labels of a table that do not fit the groups of a plan
-        ├── TableError          a table that cannot be read, or lacks what was asked of it
-        │   └── DatabaseError        a database that refuses what was asked of it
+        ├── TableError          a table that cannot be read, or lacks what was requested
+        │   └── DatabaseError        a database that refuses a request
         │       ├── DatabaseNameError         a table or column that a database does not have
         │       └── DatabaseUnreachableError  a database that does not answer
         ├── DocumentError       a file that cannot be read, or is not the document it should be
@@ -32,7 +32,7 @@
         │   ├── ResultError          a document that is not an audit's result
         │   └── MessageError         a silo's message that is not valid, or does not fit its plan
         │       ├── SecureMessageError    a message of a secure sum that does not fit the others
-        │       └── SignatureError        a message that is not signed as its plan asks
+        │       └── SignatureError        a message that is not signed as its plan requires
         ├── CollectorUnreachableError  a collector that does not answer
         ├── ConflictError       a message where another one is already
         ├── PartError (also a KeyError)  a silo, group or threshold that a result does not have
@@ -44,16 +44,11 @@
         ├── FederationError     cells that do not fit together
         └── RecordsError        records that cannot be read as often as needed
 
-Each carries one sentence that says what was expected and what came, and a ``fix``. Messages name
+Each carries one sentence that says what was expected and what was found, and a ``fix``. Messages name
 silos, groups and counts, never the value of a record: they may leave the building.
 """
 
-from fedparity.errors.base import FedparityError, InputError
-from fedparity.errors.collector_errors import (
-    CollectorUnreachableError,
-    ConflictError,
-    NotAllowedError,
-)
+from fedparity.errors.base import FedparityError, InputError, MissingExtraError
 from fedparity.errors.document_errors import (
     DocumentError,
     KeyFileError,
@@ -67,15 +62,22 @@ from fedparity.errors.document_errors import (
 )
 from fedparity.errors.inputs import (
     CellError,
+    CollectorUnreachableError,
+    ConflictError,
+    DatabaseError,
+    DatabaseNameError,
+    DatabaseUnreachableError,
     FederationError,
     GroupError,
     GroupMismatchError,
     LabelError,
     MagnitudeError,
     MassError,
+    NotAllowedError,
     OptionError,
     RecordsError,
     ScoreError,
+    TableError,
 )
 from fedparity.errors.release_errors import (
     AnsweredError,
@@ -90,13 +92,6 @@ from fedparity.errors.release_errors import (
     RuleError,
     SecureMessageError,
     SettingsError,
-)
-from fedparity.errors.table_errors import (
-    DatabaseError,
-    DatabaseNameError,
-    DatabaseUnreachableError,
-    MissingExtraError,
-    TableError,
 )
 
 __all__ = [

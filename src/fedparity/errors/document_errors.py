@@ -27,7 +27,7 @@ _SHORT.maxlevel = 2
 
 
 def shown(value: object) -> str:
-    """Return what a document held, in few characters: it may be a million long."""
+    """Return a shortened text of a document's value, which may have a million characters."""
     try:
         return _SHORT.repr(value)
     except ValueError:  # Python does not print an integer of more than 4,300 digits
@@ -164,7 +164,7 @@ class OutputError(InputError):
     def exists(cls, name: str) -> OutputError:
         return cls(
             f"{name} exists already.",
-            fix="choose another name, or pass force=True (--force) to replace it.",
+            fix="choose another name, or pass overwrite=True (--force) to replace it.",
         )
 
     @classmethod
@@ -225,7 +225,8 @@ class MessageError(DocumentError):
     def field(cls, name: str, expected: str, found: object) -> MessageError:
         """Refuse a field; its content is not printed: it might be a record's value."""
         return cls(
-            f"{name} must be {expected}; a {type(found).__name__} came that is not.", fix=RESEND
+            f"{name} must be {expected}; the value found, of type {type(found).__name__}, is not.",
+            fix=RESEND,
         )
 
     @classmethod
@@ -247,7 +248,7 @@ class MessageError(DocumentError):
     def other_plan(cls, silo: str, found: str, expected: str) -> MessageError:
         return cls(
             f"silo {silo!r} answered another plan: {found}, not {expected}.",
-            fix="send the silo this very plan file, unchanged, and ask for a new sketch.",
+            fix="send the silo this plan file, unchanged, and ask for a new sketch.",
         )
 
     @classmethod
@@ -281,7 +282,7 @@ class MessageError(DocumentError):
     @classmethod
     def not_the_silo(cls, found: str, expected: str) -> MessageError:
         return cls(
-            f"a message of silo {shown(found)} came from the node of silo {shown(expected)}.",
+            f"a message of silo {shown(found)} arrived from the node of silo {shown(expected)}.",
             fix="correct silo in the settings of that node, or the name of its key.",
         )
 
@@ -291,7 +292,7 @@ class MessageError(DocumentError):
 
 
 class SignatureError(MessageError):
-    """A message that is not signed as its plan asks."""
+    """A message that is not signed as its plan requires."""
 
     @classmethod
     def malformed(cls) -> SignatureError:
@@ -314,7 +315,7 @@ class SignatureError(MessageError):
 
 
 class ResultError(DocumentError):
-    """A document that is not an audit's result, or a result without what is asked of it."""
+    """A document that is not an audit's result, or a result that lacks what was requested."""
 
     @classmethod
     def schema(cls, expected: str, found: object) -> ResultError:

@@ -52,7 +52,7 @@ class LedgerError(DisclosureError):
 
 
 class PrivacyError(DisclosureError):
-    """A privacy mode refuses a release: what it promises could not be kept."""
+    """A privacy mode refuses a release, because it could not keep its promise."""
 
     @classmethod
     def epsilon_too_small(cls, epsilon: float, least: float) -> PrivacyError:
@@ -178,7 +178,7 @@ class MissingSiloError(FedparityError):
         names = f" Not heard of: {listed(absent)}." if absent else ""
         return cls(
             f"{there:,} of the {roster:,} silos of the plan are connected, and {needed:,} are needed, "
-            f"so nobody was asked.{names}",
+            f"so no request was sent.{names}",
             fix="start the nodes that are missing and run the audit again, with a longer wait if they "
             "need it; or lower quorum.",
         )
@@ -208,7 +208,7 @@ class SecureMessageError(MessageError):
     def missing(cls, what: str, silos: Collection[str]) -> SecureMessageError:
         return cls(
             f"the {what} of {len(silos):,} silos are missing: {listed(silos)}.",
-            fix="wait for them; nothing of any table has left yet. If one never comes, write a new "
+            fix="wait for them; no data have left any silo yet. If one never arrives, write a new "
             "plan without it and start again.",
         )
 
@@ -222,7 +222,7 @@ class SecureMessageError(MessageError):
     @classmethod
     def weak_key(cls, silo: str) -> SecureMessageError:
         return cls(
-            f"the public key of silo {silo!r} is one with which no secret can be agreed on.",
+            f"the public key of silo {silo!r} cannot be used to agree on a secret.",
             fix="ask the silo to start again with fedparity secure keys.",
         )
 
@@ -237,7 +237,7 @@ class SecureMessageError(MessageError):
     @classmethod
     def own_keys_changed(cls, silo: str) -> SecureMessageError:
         return cls(
-            f"the keys that came for silo {silo!r} are not those that it published.",
+            f"the keys that were received for silo {silo!r} are not those that it published.",
             fix="do not go on: somebody replaced them. Compare the files by another channel.",
         )
 
@@ -275,9 +275,9 @@ class SecureMessageError(MessageError):
     @classmethod
     def too_few(cls, what: str, found: int, threshold: int) -> SecureMessageError:
         return cls(
-            f"{found:,} {what} came, but {threshold:,} are needed; with fewer, nothing at all can be "
+            f"{found:,} {what} arrived, but {threshold:,} are needed; with fewer, nothing at all can be "
             "learned from what was sent.",
-            fix="wait for more silos; if they never come, start a new round under a new plan.",
+            fix="wait for more silos; if they never answer, start a new round under a new plan.",
         )
 
     @classmethod
@@ -300,14 +300,14 @@ class RoundError(DisclosureError):
         return cls(
             f"silo {silo!r} has already answered another unmask request; the two answers together "
             "could reveal a silo's own numbers.",
-            fix="there is one request per round: tell the auditor that a second one came.",
+            fix="there is one request per round: inform the auditor that a second one arrived.",
         )
 
     @classmethod
     def left_out(cls, silo: str) -> RoundError:
         return cls(
             f"the request says that silo {silo!r} dropped out.",
-            fix="do not answer: the silos that are listed can. Tell the auditor if the upload was "
+            fix="do not answer: the silos that are listed can. Inform the auditor if the upload was "
             "made in time.",
         )
 

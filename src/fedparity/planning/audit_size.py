@@ -1,4 +1,4 @@
-"""How large an audit must be: the levels and the records per cell for a wanted error."""
+"""How large an audit must be: the levels and the records per cell for a target error."""
 
 from __future__ import annotations
 
@@ -26,29 +26,28 @@ from fedparity.planning.simulation import (
     errors_by_records,
     smallest,
 )
-from fedparity.sketches.grids import check_levels
-from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH, Kind
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH, Kind, check_levels
 from fedparity.uncertainty.checks import check_positive
 
 __all__ = ["SizePlan", "plan_size"]
 
 _SKETCH_PART = 0.25
-"""Of the wanted error, for the sketch. Levels are cheap, and a k whose error nearly used up the
-wanted one would leave the number of records to chance."""
+"""The share of the target error for the sketch. Levels are cheap, and a k whose error nearly used up the
+target would leave the number of records to chance."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SizePlan(Tabular):
-    """The size of audit that reaches a wanted error, simulated and by bounds."""
+    """The size of audit that reaches a target error, simulated and by bounds."""
 
     error: float
-    """The wanted error, in the units of the disparity."""
+    """The target error, in the units of the disparity."""
     disparity: float
     """The disparity of the simulated laws."""
     levels: int | None
-    """The k to ask for, by simulation; None if no k of the ladder is enough."""
+    """The required k, by simulation; None if no k of the ladder is enough."""
     records: int | None
-    """The records per cell to ask for, by simulation; None if no number tried is enough."""
+    """The required records per cell, by simulation; None if no number tried is enough."""
     levels_bound: int
     records_bound: int | None
     """The same by bounds; None if no number of records makes up for the levels given."""
@@ -60,7 +59,7 @@ class SizePlan(Tabular):
 
     @property
     def sketch_error(self) -> float:
-        """What the sketch alone may take of the wanted error: a quarter."""
+        """The part of the target error for the sketch alone: a quarter."""
         return _SKETCH_PART * self.error
 
     @property
@@ -111,23 +110,23 @@ def plan_size(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> SizePlan:
-    r"""Return the levels and the records per cell for a wanted error of :math:`G_2`.
+    r"""Return the levels and the records per cell for a target error of :math:`G_2`.
 
     The number of levels is the smallest of a ladder (5, 10, 15, 20, 30, 50, …) from which on
-    the sketch takes at most a quarter of the wanted error: it is compared with the exact
+    the sketch takes at most a quarter of the target error: it is compared with the exact
     disparity of the same 2000 simulated records per cell. The number of records is the smallest
     of a ladder (30, 50, 100, 200, 500, …) from which on the audit, at that k, is within the
-    wanted error of the disparity of the laws. Both hold in the wanted share of simulated audits.
+    target error of the disparity of the laws. Both hold in the given share of simulated audits.
     Shares and counts are taken as given; what is random are the scores.
 
-    Beside them stand the numbers that can be promised for any laws on the range (or any whose
+    In addition it returns the numbers that are sufficient for any laws on the range (or any whose
     density is at least the shape's, where the shape has a least density); the proofs are in
     ``fedparity.planning.provable``.
 
     Parameters
     ----------
     error : float
-        The wanted error, as a share of the disparity, or in its units if not ``relative``.
+        The target error, as a share of the disparity, or in its units if not ``relative``.
     levels : int, optional
         The k if it is already fixed; only the records are then planned.
     silos, groups : int
@@ -142,7 +141,7 @@ def plan_size(
         The disparity that is expected: the laws are moved until they have it.
     confidence : float in (0, 1)
     kind, estimator
-        What the silos send and how it is read, as in :class:`fedparity.Method`.
+        What the silos send and how the auditor combines it, as in :class:`fedparity.Method`.
     replicates : int
         Simulated audits of each size.
     seed : int

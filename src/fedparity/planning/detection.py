@@ -1,4 +1,4 @@
-"""What an audit of a given size can detect: the smallest disparity, for a wanted power."""
+"""What an audit of a given size can detect: the smallest disparity, for a given power."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from fedparity.planning.scenario import (
     upper_limit,
 )
 from fedparity.planning.simulation import ENOUGH_NUMBERS, Audit
-from fedparity.sketches.grids import check_levels
-from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH, Kind
+from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_SKETCH, Kind, check_levels
 from fedparity.text import OneLine
 
 __all__ = [
@@ -109,7 +108,7 @@ class DetectableRow(OneLine):
     threshold: float
     """What the estimate exceeds at parity with probability 1 − confidence only."""
     disparity: float | None
-    """Detected with the wanted power; None if the shape has no such disparity."""
+    """Detected with the given power; None if the shape has no such disparity."""
     wasserstein: float | None
     r"""The same as :math:`W_2` between the two farthest groups, in score points."""
     bound: float | None
@@ -148,7 +147,7 @@ class DetectableDisparity(Tabular):
 
     @property
     def bound(self) -> float | None:
-        """The smallest disparity that is detected whatever the laws; None if there is none."""
+        """The smallest disparity that is detected for all laws; None if no disparity is."""
         return self.answer.bound
 
     @property
@@ -206,7 +205,7 @@ def detectable_disparity(
     every position, until the estimate passes the threshold in a share ``power`` of the audits.
     The test knows the law at parity: an audit that estimates it may detect a little less.
 
-    Beside it stands the disparity that is sure to be detected with that power for any laws on
+    In addition it returns the disparity that is detected with that power for any laws on
     the range, by a test whose threshold is itself a bound; the proofs are in
     ``fedparity.planning.provable``.
 
@@ -217,7 +216,7 @@ def detectable_disparity(
     levels : int
         The number k of values per cell.
     power : float in (0, 1)
-        The wanted probability to detect.
+        The required probability of detection.
     silos, groups, shares, shape, score_range, confidence, kind, estimator
         As in :func:`fedparity.plan_size`.
     replicates, seed, progress

@@ -25,7 +25,7 @@ from fedparity.planning.scenario import (
 )
 from fedparity.privacy.histograms import Counts, Grid
 from fedparity.privacy.noise import NoiseLaw, bins_of_points, monotone_masses, planned_bins
-from fedparity.sketches.grids import midpoints
+from fedparity.sketches.kinds import midpoints
 from fedparity.text import OneLine
 from fedparity.uncertainty.checks import check_confidence
 from fedparity.uncertainty.noisy_histograms import HistogramReader
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 _FINE = 4096
-"""Bins of the raw data: fine enough to stand for them."""
+"""Bins that represent the raw data: fine enough for that."""
 _LEVELS = 1 << 16
 _NUMBERS_AT_ONCE = 4_000_000
 
@@ -60,7 +60,7 @@ class Simulated:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PrivateAudit:
-    """Records of each group from its law, dealt to silos at random."""
+    """Records of each group from its law, assigned to silos at random."""
 
     laws: Sequence[ScoreLaw]
     score_range: tuple[float, float]
@@ -110,7 +110,7 @@ class PrivateAudit:
         )
 
     def _grids(self, bins: int) -> tuple[Grid, Grid]:
-        """The bins of the audit, and finer ones that cut them and stand for the raw data."""
+        """The bins of the audit, and finer ones that divide them and represent the raw data."""
         if self.points is not None:
             return Grid.of_points(self.points, bins=bins), Grid.of_points(self.points)
         whole = partial(Grid.of, self.score_range)
@@ -212,7 +212,7 @@ def plan_privacy(
 ) -> PrivacyPlan:
     r"""Return the error that noise adds to :math:`G_2`, at this epsilon and others around it.
 
-    Audits are simulated: records of every group from its law, dealt to the silos at random and
+    Audits are simulated: records of every group from its law, assigned to the silos at random and
     counted in bins; then noise, the projection and the estimate of a real audit.
 
     Parameters

@@ -63,7 +63,7 @@ class Bounds:
     width : float
         The length R of the score range.
     density : float
-        The m, or 0 where there is none: then only the range counts. The sharper bound holds.
+        The m, or 0 without a positive density: then only the range counts. The sharper bound holds.
     shares : tuple of numbers
         The shares :math:`\alpha_s`.
     cells : int

@@ -14,9 +14,8 @@ from fedparity.errors import OptionError
 from fedparity.federated.mixtures import Estimator, Method
 from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
+from fedparity.laws.law import Law, QuantileTable
 from fedparity.laws.progress import Progress
-from fedparity.laws.refinement import QuantileTable
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind
 from fedparity.text import OneLine
@@ -212,7 +211,7 @@ def farthest_distance(laws: Sequence[ScoreLaw]) -> float:
 
 
 _PIECES = 2048
-"""Pieces of constant density that stand for a Beta law: its disparities keep six digits."""
+"""Pieces of constant density that approximate a Beta law: six digits of its disparities are right."""
 
 
 @dataclass(frozen=True, kw_only=True)

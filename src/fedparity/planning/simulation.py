@@ -23,8 +23,7 @@ import numpy.typing as npt
 from fedparity.federated.mixtures import Estimator
 from fedparity.functionals.curves import disparities
 from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
-from fedparity.laws.refinement import QuantileTable, common_refinement
+from fedparity.laws.law import Law, QuantileTable, common_refinement
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,
@@ -33,8 +32,7 @@ from fedparity.planning.scenario import (
     fewest_replicates,
     upper_limit,
 )
-from fedparity.sketches.grids import ranks
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.kinds import Kind, ranks
 from fedparity.text import OneLine
 
 __all__ = [
@@ -112,7 +110,7 @@ def spread_of(groups: Sequence[FloatArray], shares: Sequence[float]) -> FloatArr
 ENOUGH_NUMBERS = 10**7
 """Once a simulation has drawn this many numbers, it draws more audits only if it must."""
 _MOST_NUMBERS = 10**8
-"""Numbers that one simulation may draw: 800 megabytes where they are kept."""
+"""Numbers that one simulation may draw: 800 megabytes of memory."""
 _AT_ONCE = 1 << 21
 """Numbers that are drawn at once."""
 _MEANT_RECORDS = 500
@@ -219,9 +217,9 @@ class SizeRow(OneLine):
     compared_with: Literal["records", "law"]
     """The truth: the disparity of the same records (the sketch's part), or that of the laws."""
     error: float
-    """What the error stays within in the wanted share of the simulated audits."""
+    """The bound that the error satisfies in the given share of the simulated audits."""
     bound: float
-    """What it stays within for any laws that the bounds speak of."""
+    """The bound that it satisfies for all laws to which the bounds apply."""
 
 
 def errors_by_levels(

@@ -1,4 +1,4 @@
-"""The permission to release: the silo's policy and its ledger, asked before and while a message leaves.
+"""The permission to release: the silo's policy and its ledger, checked before and while a message leaves.
 
 Every way out of a silo goes through here: the command line, the engines, :func:`fedparity.sketch` and the
 steps of a secure sum. The order is always the same: the plan is judged before a record is read, the
@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import glob, has_magic
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -20,17 +19,14 @@ from fedparity.documents.files import Path as FilePath
 from fedparity.documents.files import StagedFile, refuse_existing, staged
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.documents.policy_file import find_policy
 from fedparity.errors import LedgerError, PlanError, RuleError
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import Ledger, default_ledger_path, now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
 from fedparity.privacy.policy import Policy
-from fedparity.silo.label_columns import label_columns
 from fedparity.sketches.records import RowCounts
-from fedparity.tables.databases import Address, DatabaseTable
-from fedparity.tables.file_tables import FileTable
+from fedparity.tables.opening import FileTable, label_columns, table_names
 
 __all__ = [
     "AnyLedger",
@@ -38,9 +34,10 @@ __all__ = [
     "Leaving",
     "Permit",
     "check_auditor",
+    "default_policy_path",
+    "find_policy",
     "lawful",
     "plan_view",
-    "tables_of",
 ]
 
 AnyPolicy: TypeAlias = Policy | str | os.PathLike[str] | None
@@ -55,7 +52,7 @@ def lawful(plan: Plan, policy: Policy, allow_weaker: Sequence[str] = ()) -> tupl
     Raises
     ------
     RuleError
-        If a rule refuses it, or it is not signed by an auditor whom the policy knows.
+        If a rule refuses it, or it is not signed by an auditor that the policy lists.
     """
     check_auditor(plan, policy)
     return policy.check(plan.to_dict(), allow_weaker)
@@ -66,7 +63,7 @@ class Leaving(Protocol):
 
     @property
     def content_digest(self) -> str:
-        """Of what it says, whoever signed it with which version."""
+        """The digest of its content, which does not depend on the signature or the version."""
         ...
 
     @property
@@ -93,13 +90,13 @@ class Permit:
     policy: Policy
     ledger: Ledger | None
     dataset: str | None
-    """The name in the policy; None if all tables of the silo are one data set."""
+    """The name in the policy; None if all tables of the silo form one data set."""
     table: str | None
     weaker: tuple[str, ...] = ()
     again_because: str | None = None
     in_period: bool = False
     reading: Mapping[str, Any] | None = None
-    """How the table is read, as the ledger keeps it."""
+    """How the table is read, as the ledger records it."""
 
     @classmethod
     def of(
@@ -123,13 +120,13 @@ class Permit:
         Raises
         ------
         RuleError
-            If the policy forbids the plan, knows no such data set, or asks for a ledger.
+            If the policy forbids the plan, does not list the data set, or requires a ledger.
         PolicyError
             If the policy cannot be read.
         """
         law = find_policy(policy)
         weaker = lawful(plan, law, allow_weaker)
-        tables = tables_of(data)
+        tables = table_names(data)
         return cls(
             plan=plan,
             silo=silo,
@@ -153,7 +150,7 @@ class Permit:
         Raises
         ------
         RuleError
-            If the people whom the policy names have not approved the plan.
+            If the people named in the policy have not approved the plan.
         LedgerError, BudgetError
             If the ledger would refuse any release.
         """
@@ -272,7 +269,7 @@ class Permit:
         return message
 
     def standing(self) -> Entry | None:
-        """Return the release under this plan that is on record and not voided, if there is one."""
+        """Return the release under this plan that is on record and not voided, or None."""
         entries = () if self.ledger is None else self.ledger.entries()
         voided = {entry.release for entry in entries if entry.entry == "void"}
         made = [
@@ -322,7 +319,7 @@ class Permit:
 
 
 def _recorded(plan: Plan, reading: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What of a reading was given, as the ledger keeps it."""
+    """The options of reading that were given, as the ledger records them."""
     group = reading.get("group")
     if plan.releases_tables and "groups" not in reading:  # else the columns are resolved already
         named = {name: reading.get(name) for name in ("group", "axes", "outcome")}
@@ -340,7 +337,7 @@ def _recorded(plan: Plan, reading: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _rows_document(rows: RowCounts) -> dict[str, Any]:
-    """What became of the rows, as the ledger keeps it."""
+    """The numbers of rows read, filtered and relabeled, as the ledger records them."""
     return {
         "read": rows.read,
         "filtered": rows.filtered,
@@ -354,7 +351,7 @@ def _rows_document(rows: RowCounts) -> dict[str, Any]:
 
 
 def plan_view(plan: Plan) -> dict[str, Any]:
-    """Return what a plan asks of the records, as the ledger compares two of them."""
+    """Return what a plan requests of the records, in the form in which the ledger compares two plans."""
     document = plan.to_dict()
     mode = mode_of(plan)
     return {
@@ -370,34 +367,6 @@ def plan_view(plan: Plan) -> dict[str, Any]:
     }
 
 
-def tables_of(data: object) -> tuple[str, ...]:
-    """Return the names by which a policy knows what is read; none for records in memory.
-
-    The absolute paths of files, links followed; or a database without its password, and its table.
-    """
-    if isinstance(data, DatabaseTable):
-        return (_database(data),)
-    if isinstance(data, FileTable):
-        return () if data.is_standard_input else tables_of(data.path)
-    if not isinstance(data, str | os.PathLike):
-        return ()
-    path = Path(data)
-    if has_magic(str(path)) and not path.exists():
-        found = sorted(glob(str(path), recursive=True))  # noqa: PTH207 -- may start at the root
-        return tuple(os.path.realpath(name) for name in found)
-    return (os.path.realpath(path),)
-
-
-def _database(data: DatabaseTable) -> str:
-    if not isinstance(data.address, str):  # an engine: it knows its own address
-        url: Any = getattr(data.address, "url", None)
-        address = "engine://" if url is None else url.render_as_string(hide_password=True)
-    else:
-        address = Address(data.address).without_secret
-    name = "query" if data.table is None else str(data.table)
-    return f"{address}#{name}"
-
-
 def _table(data: object, tables: Sequence[str]) -> str | None:
     """The name of the source in the ledger: of many files, their pattern."""
     if isinstance(data, FileTable):
@@ -408,7 +377,7 @@ def _table(data: object, tables: Sequence[str]) -> str | None:
 
 
 def _chosen(ledger: AnyLedger, policy: Policy) -> Ledger | None:
-    """The ledger to ask; a policy may name the only one, and may forbid to do without."""
+    """The ledger to use; a policy may prescribe one, and may require that there is one."""
     if ledger is False:
         if not policy.without_ledger:
             raise RuleError(
@@ -452,3 +421,38 @@ def check_auditor(plan: Plan, policy: Policy) -> None:
         check_plan_signature(plan)
     except PlanError as error:
         raise RuleError(error.message, fix=error.fix) from None
+
+
+def find_policy(given: Policy | str | os.PathLike[str] | None = None) -> Policy:
+    """Return the policy of this silo: the one given, that of this user, or the default one.
+
+    Raises
+    ------
+    PolicyError
+        If the file that is named, by ``$FEDPARITY_POLICY`` too, is not there or has a mistake.
+    """
+    if isinstance(given, Policy):
+        return given
+    named = given or os.environ.get("FEDPARITY_POLICY")
+    path = named or default_policy_path()
+    if path is None or not (named or os.path.lexists(path)):
+        return Policy()
+    from fedparity.documents.policy_file import read_policy  # noqa: PLC0415 -- few silos have one
+
+    return read_policy(path)
+
+
+def default_policy_path() -> Path | None:
+    """Return where the policy of this user is, if it has a place: in the folder for configuration.
+
+    That folder is ``$XDG_CONFIG_HOME`` (``~/.config`` if unset), on Windows ``%APPDATA%``; the file in
+    it is ``fedparity/policy.toml``.
+    """
+    variable = "APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME"
+    folder = Path(os.environ.get(variable, ""))
+    if not folder.is_absolute():  # the XDG specification: ignore a relative one
+        try:
+            folder = Path.home() / ".config"
+        except RuntimeError:
+            return None
+    return folder / "fedparity" / "policy.toml"

@@ -9,12 +9,12 @@ from typing import Any, Literal
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.errors import OptionError, PrivacyError, TableError
-from fedparity.modes.measurement import ComputeOptions
+from fedparity.laws.progress import RowProgress
 from fedparity.modes.mode import Release, mode_of
-from fedparity.silo.label_columns import label_columns
 from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
-from fedparity.sketches.selection.passes import KernelName, Progress
-from fedparity.tables.opening import open_records
+from fedparity.sketches.passes import KernelName
+from fedparity.sketches.select import ComputeOptions
+from fedparity.tables.opening import label_columns, open_records, planned_records
 from fedparity.tables.reader import TableRecords
 
 __all__ = ["Sketcher", "prepare", "preview", "sketch"]
@@ -44,7 +44,7 @@ def sketch(
     threads: int | None = None,
     kernel: KernelName = "auto",
     resolution: int = 4096,
-    progress: Progress | None = None,
+    progress: RowProgress | None = None,
 ) -> SiloSketch:
     r"""Return the message that a silo would send under a plan: per group a count and k numbers.
 
@@ -66,13 +66,13 @@ def sketch(
     axes : mapping of str to str
         The column of each axis of the plan; the column of the axis's name where it is not listed.
     outcome : str, optional
-        The column of the outcome, if the plan asks for one; ``outcome`` if absent.
+        The column of the outcome, if the plan requests one; ``outcome`` if absent.
     weight : str, optional
         Column of survey or exposure weights.
     where : str, optional
         A SQL condition; other rows are left out.
     mapping : mapping of str to str, optional
-        Labels of the table that stand for another one, ``""`` for a missing one.
+        Labels of the table that are read as another one; the key ``""`` is a missing label.
     missing : {"refuse", "drop"}
         What to do about rows without a score; the number dropped is in the message.
     other : str, optional
@@ -86,16 +86,16 @@ def sketch(
     dataset : str, optional
         Which data set of the policy the records are, where it does not follow from their path.
     allow_weaker : sequence of str
-        Rules of the policy that the plan may be weaker than, by name; the ledger keeps them.
+        Names of rules of the policy that the plan may fall below; the ledger records them.
     again_because : str, optional
-        Why a second release of the same records is acceptable; the ledger keeps it.
+        Why a second release of the same records is acceptable; the ledger records it.
     in_period : bool
         Whether the rows are limited to the plan's period. Without it, the plan's period does not count.
     memory : int, optional
-        Bytes of records that may be held; beyond, a file is scanned more than once. A quarter
+        Bytes of records that may be cached; a larger file is scanned more than once. A quarter
         of the machine's memory if absent.
     threads, kernel
-        Of no effect on the result.
+        Implementation to use; the result is the same.
     resolution : int
         Only where records come once: more values, smaller rank error.
     progress : function of (rows, rows in all or None, what is done), optional
@@ -153,35 +153,17 @@ def prepare(
     *,
     plan: Plan,
     silo: str,
-    score: str | None = None,
-    group: str | Sequence[str] | None = None,
-    axes: Mapping[str, str] | None = None,
-    outcome: str | None = None,
-    weight: str | None = None,
-    where: str | None = None,
-    mapping: Mapping[str, str] | None = None,
-    missing: Literal["refuse", "drop"] = "refuse",
-    other: str | None = None,
     options: ComputeOptions | None = None,
+    **reading: Any,  # noqa: ANN401 -- as planned_records takes them
 ) -> Release:
     """Read a silo's table and return what it would release under a plan; nothing is written.
 
-    Parameters are those of :func:`fedparity.sketch`. Under a plan with noise every call draws
-    anew: only one of them may leave.
+    ``reading`` are columns, filter and map, as :func:`fedparity.sketch` takes them. Under a plan with noise
+    every call draws anew: only one of them may leave.
     """
     mode = mode_of(plan)
-    mode.check(silo, weighted=weight is not None)
-    records = open_records(
-        data,
-        score=score,
-        group=label_columns(plan, group=group, axes=axes, outcome=outcome),
-        groups=plan.record_labels,
-        weight=weight,
-        where=where,
-        mapping=mapping,
-        missing=missing,
-        other=other,
-    )
+    mode.check(silo, weighted=reading.get("weight") is not None)
+    records = planned_records(data, plan, **reading)
     with _explained(plan, records):
         return mode.release(records, silo, options)
 
@@ -192,7 +174,7 @@ def preview(
     plan: Plan,
     silo: str,
     options: ComputeOptions | None = None,
-    **reading: Any,  # noqa: ANN401 -- as open_records takes them
+    **reading: Any,  # noqa: ANN401 -- as planned_records takes them
 ) -> object:
     """Read a silo's table as :func:`prepare` does, and return what may be shown of what would leave.
 
@@ -200,10 +182,7 @@ def preview(
     """
     mode = mode_of(plan)
     mode.check(silo, weighted=reading.get("weight") is not None)
-    columns = {"score": None, **reading}
-    named = {name: columns.pop(name, None) for name in ("group", "axes", "outcome")}
-    columns["group"] = label_columns(plan, **named)
-    records = open_records(data, groups=plan.record_labels, **columns)
+    records = planned_records(data, plan, **reading)
     with _explained(plan, records):
         return mode.preview(records, silo, options)
 
@@ -216,7 +195,7 @@ def _explained(plan: Plan, records: TableRecords) -> AbstractContextManager[None
 class Sketcher:
     r"""A silo's sketch under a plan, from batches that come once.
 
-    A cursor, a queue, a stream: give every batch to :meth:`update` and ask for the message with
+    A cursor, a queue, a stream: pass every batch to :meth:`update`, and get the message from
     :meth:`finish`. Records are gathered into chunks of four million; up to one chunk the sketch is
     exact, and so are counts at the points of a score. Beyond, chunks are merged as an auditor merges silos, with an error of the distribution
     function of at most :math:`1/(2m)` for each time that records were summarized; the error is in

@@ -1,1 +1,1 @@
-"""Sketches: a law reduced to a count and k numbers, and what k numbers can say."""
+"""Sketches: a law reduced to a count and k numbers, exactly and without sorting all records."""

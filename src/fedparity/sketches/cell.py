@@ -1,4 +1,4 @@
-"""A cell: what one silo releases for one group."""
+"""A cell: what one silo releases for one group; and what k numbers per group determine of the disparity."""
 
 from __future__ import annotations
 
@@ -10,26 +10,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.errors import CellError, ScoreError
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores
-from fedparity.laws.law import Law
-from fedparity.sketches.grids import check_levels
-from fedparity.sketches.kinds import Kind, check_kind
+from fedparity.errors import CellError, GroupError, ScoreError
+from fedparity.functionals.curves import check_order
+from fedparity.functionals.disparity import spread
+from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
+from fedparity.laws.labels import Group
+from fedparity.laws.law import Law, QuantileTable
+from fedparity.laws.weights import Weights
+from fedparity.sketches.kinds import Kind, MassTargets, RankTargets, check_kind, check_levels
 from fedparity.sketches.records import ArrayRecords
-from fedparity.sketches.selection.resolve import (
+from fedparity.sketches.resolve import (
     CountedRuns,
     WeightedRuns,
     counted_values,
     sorted_values,
     weighted_values,
 )
-from fedparity.sketches.selection.select import select
-from fedparity.sketches.selection.stages import MassTargets, RankTargets
+from fedparity.sketches.select import select
 
 __all__ = [
     "Cell",
+    "bin_averaged_disparity",
     "bin_means",
+    "linear_disparity",
     "quantile_values",
+    "riemann_disparity",
+    "step_law",
 ]
 
 
@@ -150,7 +156,8 @@ class Cell:
                 f"a cell's rank error must lie in [0, 1), not {self.rank_error!r}.",
                 fix="pass 0 when the values are exact.",
             )
-        if not (np.min(self.value_error) >= 0 and np.max(self.value_error) < math.inf):
+        error = np.asarray(self.value_error)
+        if not (error.min() >= 0 and error.max() < math.inf):
             raise CellError(
                 "how far a cell's values may be off must be finite numbers of at least 0.",
                 fix="pass half of the step to which the silo rounds, or 0 if it does not.",
@@ -170,7 +177,7 @@ class Cell:
     def from_scores(
         cls, scores: object, *, levels: int, kind: Kind = "quantile", weights: object = None
     ) -> Cell:
-        """Return the cell of these scores: every record is read, none is kept."""
+        """Return the cell of these scores; no record is kept."""
         array, masses = as_scores(scores), None if weights is None else as_masses(weights)
         if masses is not None and masses.size != array.size:
             raise ScoreError.lengths_differ("weights", masses.size, "scores", array.size)
@@ -246,8 +253,8 @@ def _counted(scores: FloatArray, masses: npt.NDArray[Any] | None) -> dict[str, A
     at = np.bincount(places, masses, values.size)
     if masses is None or masses.dtype.kind == "i":
         at = np.rint(at).astype(np.int64)
-    held = at > 0
-    return {"count": at.sum().item(), "values": values[held], "masses": at[held]}
+    occupied = at > 0
+    return {"count": at.sum().item(), "values": values[occupied], "masses": at[occupied]}
 
 
 def _mean_square(scores: FloatArray, masses: npt.NDArray[Any] | None, means: FloatArray) -> float:
@@ -279,3 +286,88 @@ def _is_positive(count: object) -> bool:
 def _plain(count: float) -> int | float:
     """A Python number: an int where it is whole by type, else a float."""
     return int(count) if isinstance(count, int | np.integer) else float(count)
+
+
+def step_law(values: npt.ArrayLike) -> Law:
+    r"""Return the law with mass 1/k at each of the k values of a sketch (`eq:nu-bar-k`).
+
+    Examples
+    --------
+    >>> step_law([1.0, 1.0, 4.0]).masses
+    array([0.66666667, 0.33333333])
+    """
+    return Law.from_scores(values)
+
+
+def riemann_disparity(
+    values: Mapping[Group, npt.ArrayLike], weights: Weights, *, order: int = 2
+) -> float:
+    r"""Return :math:`\overline U_{k,p}` from k values per group (`eq:U-bar-kp-riemann`).
+
+    .. math:: \overline U_{k,p} = \sum_s \alpha_s \frac{1}{k} \sum_{\ell=1}^k |q_{s,\ell} - q^*_\ell|^p
+
+    With midpoint quantiles it may lie on either side of :math:`U_p`; with bin means it never
+    exceeds :math:`U_2` (see :func:`bin_averaged_disparity`).
+
+    Examples
+    --------
+    >>> riemann_disparity({"a": [0.0, 1.0], "b": [2.0, 5.0]}, Weights({"a": 1, "b": 1}))
+    2.5
+    """
+    check_order(order)
+    table = _table(values)
+    widths = np.full(table.shape[1], 1 / table.shape[1])
+    return spread(QuantileTable(widths, table), weights.aligned(values), order)
+
+
+def linear_disparity(values: Mapping[Group, npt.ArrayLike], weights: Weights) -> float:
+    r"""Return :math:`U_{2,k}^{\mathrm{lin}}`, the exact integral of linear interpolations.
+
+    The quantile functions are linear between midpoints and constant on the outer
+    half bins; the squared differences are then quadratic and integrate exactly
+    (`eq:U2-lin-exact`). For one law per group its error is :math:`O(k^{-2})`. Applied to
+    mixtures that were inverted stepwise it gains nothing: their error dominates.
+
+    Examples
+    --------
+    >>> values = {"a": [0.0, 1.0], "b": [2.0, 5.0]}
+    >>> round(linear_disparity(values, Weights({"a": 1, "b": 1})), 6)
+    2.416667
+    """
+    shares = weights.aligned(values)
+    table = _table(values)
+    gaps = table - np.average(table, axis=0, weights=shares)
+    left, right = gaps[:, :-1], gaps[:, 1:]
+    ends = (gaps[:, 0] ** 2 + gaps[:, -1] ** 2) / 2
+    inside = (left**2 + left * right + right**2).sum(axis=1) / 3
+    return float(np.sum(shares * (ends + inside)) / gaps.shape[1])
+
+
+def bin_averaged_disparity(laws: Mapping[Group, Law], weights: Weights, levels: int) -> float:
+    r"""Return :math:`\bar U_{k,2}`, a lower bound of :math:`U_2` (`prop:barUk2_short`).
+
+    The quantile functions are replaced by their means over k bins. The bound holds for any
+    number of groups, and grows when bins are cut into smaller ones.
+
+    Examples
+    --------
+    >>> laws = {"a": Law.from_scores([0.0, 1.0]), "b": Law.from_scores([2.0, 5.0])}
+    >>> bin_averaged_disparity(laws, Weights({"a": 1, "b": 1}), 1)
+    2.25
+    """
+    return riemann_disparity({g: bin_means(law, levels) for g, law in laws.items()}, weights)
+
+
+def _table(values: Mapping[Group, npt.ArrayLike]) -> FloatArray:
+    """One row of checked values per group, all of the same length."""
+    if not values:
+        raise GroupError.too_few([])
+    rows = [as_scores(row, f"values of group {group!r}") for group, row in values.items()]
+    for group, row in zip(values, rows, strict=True):
+        if row.size != rows[0].size:
+            raise ScoreError.lengths_differ(
+                f"values of group {group!r}", row.size, "those of the first group", rows[0].size
+            )
+    table = np.stack(rows)
+    check_magnitude(table, "values")
+    return table

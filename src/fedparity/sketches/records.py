@@ -1,11 +1,16 @@
-"""Records: what a silo's kernels read, block by block, from wherever its table is."""
+"""Records: what a silo's kernels read, block by block, from wherever its table is, and a buffer that reads it once."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +18,7 @@ import numpy.typing as npt
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.progress import RowProgress
 
 __all__ = [
     "ArrayRecords",
@@ -24,6 +30,10 @@ __all__ = [
     "Records",
     "Relabeling",
     "RowCounts",
+    "available_threads",
+    "cache_records",
+    "default_memory",
+    "map_batches",
 ]
 
 Codes: TypeAlias = npt.NDArray[Any]
@@ -133,7 +143,7 @@ class Records(Protocol):
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The labels that codes stand for."""
+        """The labels that the codes represent."""
         ...
 
     @property
@@ -158,7 +168,7 @@ class Records(Protocol):
 
     @property
     def worth_caching(self) -> bool:
-        """Whether what a scan gives should be kept for the next one."""
+        """Whether the result of a scan should be cached for the next one."""
         ...
 
     def batches(self) -> Iterator[BatchTask]:
@@ -234,7 +244,7 @@ class ArrayRecords:
 
 @dataclass(frozen=True, eq=False)
 class CachedRecords:
-    """Records that were read once and stay in memory, in the batches in which they came."""
+    """Records that were read once and are cached in memory, in their original batches."""
 
     groups: tuple[Group, ...]
     cached: tuple[Batch, ...]
@@ -289,3 +299,184 @@ class _Slice:
             self.records.codes[self.rows],
             None if weights is None else weights[self.rows],
         )
+
+
+State = TypeVar("State")
+
+_STEP = 0.1
+"""Seconds between two looks at an interrupt."""
+
+
+def available_threads() -> int:
+    """Return the number of cores that this process may use."""
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+
+
+def map_batches(
+    records: Records,
+    make: Callable[[], State],
+    work: Callable[[State, Batch], None],
+    *,
+    threads: int,
+    seen: Callable[[int], None],
+) -> list[State]:
+    """Read all batches, and return what each thread has gathered in a state of its own.
+
+    A thread takes the next batch when it is done with its last one. An error in one of them
+    stops the others at their next batch, and is raised. No more threads are started than there
+    are batches; a single one needs none, and is too small to delay Ctrl-C.
+    """
+    batches = records.batches()
+    first = list(islice(batches, threads))
+    threads = max(1, len(first))
+    tasks = _TaskQueue(chain(first, batches))
+
+    def thread() -> State:
+        state = make()
+        for task in tasks:
+            try:
+                batch = task()
+                work(state, batch)
+            except BaseException:
+                tasks.stop()
+                raise
+            seen(batch.scores.size)
+        return state
+
+    if threads == 1:
+        return [thread()]
+    with ThreadPoolExecutor(threads) as pool:
+        try:  # from the first thread on: it reads while the others are started
+            futures = [pool.submit(thread) for _ in range(threads)]
+            _wait(futures)
+        except BaseException:  # Ctrl-C: no thread starts another batch
+            tasks.stop()
+            raise
+    return [future.result() for future in futures]
+
+
+def _wait(futures: Sequence[Future[Any]]) -> None:
+    """Wait for all, or for an error, in short steps: some libraries block Ctrl-C during long waits."""
+    while wait(futures, timeout=_STEP, return_when=FIRST_EXCEPTION).not_done:
+        if any(future.done() and future.exception() for future in futures):
+            return
+
+
+class _TaskQueue:
+    """An iterator of tasks that several threads draw from."""
+
+    def __init__(self, tasks: Iterator[BatchTask]) -> None:
+        self._tasks = tasks
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def __iter__(self) -> _TaskQueue:
+        return self
+
+    def __next__(self) -> BatchTask:
+        with self._lock:
+            if self._stopped:
+                raise StopIteration
+            return next(self._tasks)
+
+    def stop(self) -> None:
+        """Yield no further task."""
+        self._stopped = True
+
+
+_CONTROL_GROUP = Path("/sys/fs/cgroup/memory.max")
+_FALLBACK = 1 << 31
+
+
+def default_memory() -> int:
+    """Return a quarter of the machine's memory, or of what this process may use, in bytes."""
+    return min(_physical(), _allowed()) // 4
+
+
+def _physical() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _FALLBACK
+
+
+def _allowed() -> int:
+    """The memory limit of a container; None without such a file, or without a limit."""
+    try:
+        return int(_CONTROL_GROUP.read_text())
+    except (OSError, ValueError):
+        return 1 << 62
+
+
+class _Cache:
+    """Batches in the order of reading, up to a limit of bytes."""
+
+    def __init__(self, limit: int, *, copies: bool) -> None:
+        self.limit, self.size, self.copies = limit, 0, copies
+        self.batches: list[Batch] = []
+        self.faults = Faults()
+        self._lock = threading.Lock()
+
+    def put(self, batch: Batch) -> None:
+        with self._lock:
+            if batch.faults is not None:
+                self.faults.add(batch.faults)
+            self.size += _bytes(batch)
+            if self.size > self.limit:
+                self.batches.clear()
+                raise _FullError
+        # A copy, so that the reader uses its buffers again: NumPy asks the system for large pages,
+        # and fresh small ones cost more than the copy.
+        own = batch.copy() if self.copies else Batch(batch.scores, batch.codes, batch.weights)
+        with self._lock:
+            self.batches.append(own)
+
+
+class _FullError(Exception):
+    """The records do not fit the limit."""
+
+
+def cache_records(
+    records: Records, limit: int, *, threads: int, progress: RowProgress | None = None
+) -> CachedRecords | None:
+    """Return the records read into memory, or None if they would need more bytes than allowed.
+
+    Where the number of rows is known, nothing is read in vain.
+    """
+    per_row = 9 + 8 * records.weighted
+    if records.rows is not None and records.rows * per_row > limit:
+        return None
+    cache = _Cache(limit, copies=not records.resident)
+    done = 0
+
+    def seen(rows: int) -> None:
+        nonlocal done
+        done += rows  # approximate where threads meet: it is only shown
+        if progress is not None:
+            progress(done, records.rows, "reading")
+
+    try:
+        # More threads than there are cores: some of them wait for the disk, or for the reader.
+        map_batches(
+            records,
+            lambda: None,
+            lambda _, batch: cache.put(batch),
+            threads=threads + 2,
+            seen=seen,
+        )
+    except _FullError:
+        return None
+
+    def accepting(found: Faults) -> RowCounts:
+        """Let the source decide, about all that it left out and all that was found since."""
+        found.add(cache.faults)
+        return records.accept(found)
+
+    return CachedRecords(records.groups, tuple(cache.batches), records.weighted, accepting)
+
+
+def _bytes(batch: Batch) -> int:
+    weights = 0 if batch.weights is None else batch.weights.nbytes
+    return batch.scores.nbytes + batch.codes.nbytes + weights

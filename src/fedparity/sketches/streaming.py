@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.errors import OptionError
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.sketches.buffers import RecordBuffer
-from fedparity.sketches.grids import check_levels
-from fedparity.sketches.kinds import Kind
+from fedparity.sketches.accumulators import Moments, SketchRequest
+from fedparity.sketches.kinds import Kind, MassTargets, RankTargets, check_levels
+from fedparity.sketches.passes import KernelName
 from fedparity.sketches.records import Batch, CachedRecords, Faults, RowCounts
-from fedparity.sketches.selection.moments import Asked, Moments
-from fedparity.sketches.selection.passes import KernelName
-from fedparity.sketches.selection.resolve import (
+from fedparity.sketches.resolve import (
     CountedRuns,
     Values,
     WeightedRuns,
@@ -25,10 +25,77 @@ from fedparity.sketches.selection.resolve import (
     inside_step_law,
     weighted_values,
 )
-from fedparity.sketches.selection.select import Census, Selected, select, where_met
-from fedparity.sketches.selection.stages import MassTargets, RankTargets
+from fedparity.sketches.select import Census, Selected, select, where_sketched
 
-__all__ = ["StreamSketch", "Summary"]
+__all__ = ["RecordBuffer", "StreamSketch", "Summary"]
+
+_BLOCK = 1 << 20
+"""Rows of a batch that is yielded, so that several threads can share the work."""
+
+
+@dataclass(eq=False, slots=True)
+class RecordBuffer:
+    """Copies of batches, one after the other, so that the reader may use their memory again.
+
+    The buffer keeps its memory when it is emptied: fresh memory costs more than a copy. Memory is
+    allocated at once and used as it fills. Only the records in it are pickled.
+
+    Examples
+    --------
+    >>> buffer = RecordBuffer()
+    >>> buffer.add(Batch(np.array([0.1, 0.9]), np.array([0, 1], np.uint8)))
+    >>> buffer.size, [batch.scores.tolist() for batch in buffer.batches()]
+    (2, [[0.1, 0.9]])
+    """
+
+    capacity: int = 0
+    """Records that are expected; more find room, too."""
+    size: int = 0
+    """Records in the buffer."""
+    _columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    def add(self, batch: Batch) -> None:
+        """Copy the records of a batch; all batches have weights, or none has."""
+        stop = self.size + batch.scores.size
+        for name in ("scores", "codes", "weights"):
+            values = getattr(batch, name)
+            if values is not None:
+                self._column(name, stop, values.dtype)[self.size : stop] = values
+        self.size = stop
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the records, as views that are valid until the buffer is filled again."""
+        for start in range(0, self.size, _BLOCK):
+            rows = slice(start, min(start + _BLOCK, self.size))
+            weights = self._columns.get("weights")
+            yield Batch(
+                self._columns["scores"][rows],
+                self._columns["codes"][rows],
+                None if weights is None else weights[rows],
+            )
+
+    def empty(self) -> None:
+        """Drop all records."""
+        self.size = 0
+
+    def _column(self, name: str, size: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """A column of this type with room for ``size`` records, and those that are in it."""
+        column = self._columns.get(name, np.empty(0, dtype))
+        wide = np.promote_types(column.dtype, dtype)
+        if column.size < size or column.dtype != wide:
+            grown = np.empty(max(size, self.capacity, 2 * column.size), wide)
+            grown[: self.size] = column[: self.size]
+            self._columns[name] = column = grown
+        return column
+
+    def __getstate__(self) -> dict[str, Any]:
+        filled = {name: column[: self.size].copy() for name, column in self._columns.items()}
+        return {"capacity": self.capacity, "size": self.size, "_columns": filled}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.capacity, self.size = state["capacity"], state["size"]
+        self._columns = state["_columns"]
+
 
 _CHUNK = 1 << 22
 _MOST_SUMMARIES = 64
@@ -66,8 +133,8 @@ class StreamSketch:
     Parameters
     ----------
     groups : sequence of labels
-        What codes stand for.
-    asked : Asked
+        The labels that the codes represent.
+    request : SketchRequest
         The kind of sketch, and where records are counted.
     resolution : int
         The m of a summary.
@@ -76,7 +143,7 @@ class StreamSketch:
     """
 
     groups: Sequence[Group]
-    asked: Asked = field(default_factory=Asked)
+    request: SketchRequest = field(default_factory=SketchRequest)
     weighted: bool = False
     resolution: int = 4096
     chunk: int = _CHUNK
@@ -85,17 +152,17 @@ class StreamSketch:
     threads: int | None = None
     faults: Faults = field(default_factory=Faults)
     counts: list[int] = field(default_factory=list)
-    """Records of each group so far, of positive weight, without those still waiting."""
+    """Records of each group so far, of positive weight, without those in the buffer."""
     moments: Moments | None = None
     """Exact sums over the same records."""
     summaries: list[list[Summary]] = field(default_factory=list)
-    waiting: RecordBuffer = field(default_factory=RecordBuffer)
+    buffer: RecordBuffer = field(default_factory=RecordBuffer)
 
     def __post_init__(self) -> None:
         check_levels(self.resolution)
         check_levels(self.chunk)
         self.groups = tuple(self.groups)
-        self.waiting.capacity = self.chunk
+        self.buffer.capacity = self.chunk
         self.counts = self.counts or [0] * len(self.groups)
         self.summaries = self.summaries or [[] for _ in self.groups]
 
@@ -103,15 +170,15 @@ class StreamSketch:
         """Take the records of a batch; its memory may be used again afterwards."""
         if batch.faults is not None:
             self.faults.add(batch.faults)
-        if self.waiting.size + batch.scores.size < self.chunk:
-            self.waiting.add(batch)
+        if self.buffer.size + batch.scores.size < self.chunk:
+            self.buffer.add(batch)
         else:  # summarized before this returns, so that it needs no copy
             self._summarise(Batch(batch.scores, batch.codes, batch.weights))
 
     def merge(self, other: StreamSketch) -> None:
         """Take what another one of the same kind has gathered."""
-        mine = (self.groups, self.weighted, self.resolution, self.asked.key)
-        if mine != (other.groups, other.weighted, other.resolution, other.asked.key):
+        mine = (self.groups, self.weighted, self.resolution, self.request.key)
+        if mine != (other.groups, other.weighted, other.resolution, other.request.key):
             raise OptionError(
                 "sketches that are merged must have the same groups, kind, weights and resolution.",
                 fix="make every worker's sketch with the same options.",
@@ -122,7 +189,7 @@ class StreamSketch:
             self.summaries[group] += other.summaries[group]
         if other.moments is not None:
             self._add_moments(other.moments)
-        for batch in other.waiting.batches():
+        for batch in other.buffer.batches():
             self.update(batch)
 
     @property
@@ -135,16 +202,16 @@ class StreamSketch:
     ) -> tuple[Selected, tuple[float, ...]]:
         """Return the sketches, and the rank error of each group.
 
-        ``accept`` is asked what to do about rows that were left out.
+        ``accept`` decides about rows that were left out.
         """
-        if self.waiting.size and not self.exact:
+        if self.buffer.size and not self.exact:
             self._summarise()
         if self.moments is None:
-            found = self._select(levels, self.asked.kind, accept)
+            found = self._select(levels, self.request.kind, accept)
             return found, (0.0,) * len(self.groups)
         census = Census.from_moments(np.array(self.counts), self.moments, accept(self.faults))
         wanted = levels(census)
-        counts = None if self.asked.grid is None else self.asked.counts(self.moments)
+        counts = None if self.request.grid is None else self.request.counts(self.moments)
         groups = range(len(self.groups))
         values = [self._values(group, wanted[group], counts) for group in groups]
         selected = Selected(
@@ -152,8 +219,8 @@ class StreamSketch:
             totals=tuple(census.masses.tolist() if self.weighted else self.counts),
             values=tuple(values),
             inside=tuple(self._inside(group, values[group]) for group in groups),
-            above=where_met(values, self.asked.above(self.moments)),
-            records=where_met(values, self.asked.records(self.moments)),
+            above=where_sketched(values, self.request.above(self.moments)),
+            records=where_sketched(values, self.request.records(self.moments)),
             kernel="stream",
             passes=1,
         )
@@ -165,11 +232,11 @@ class StreamSketch:
             return None
         if counts is not None:
             return counts[group]
-        return self._merged(self.summaries[group], levels, self.asked.kind)
+        return self._merged(self.summaries[group], levels, self.request.kind)
 
     def _inside(self, group: int, means: Values | None) -> float | None:
         """The variance that bin means leave out: squares are exact, and the means are not."""
-        if self.asked.kind != "mean" or means is None or self.moments is None:
+        if self.request.kind != "mean" or means is None or self.moments is None:
             return None
         return inside_step_law(
             means,
@@ -179,7 +246,7 @@ class StreamSketch:
         )
 
     def _rank_error(self, group: int, values: Values | None) -> float:
-        exact = values is None or self.asked.kind == "counts"
+        exact = values is None or self.request.kind == "counts"
         return 0.0 if exact else self._error(self.summaries[group])
 
     def _select(
@@ -189,21 +256,21 @@ class StreamSketch:
         accept: Callable[[Faults], RowCounts],
         *more: Batch,
     ) -> Selected:
-        """The exact sketch of the records that are waiting, and of those of a batch."""
+        """The exact sketch of the records in the buffer, and of those of a batch."""
 
-        def ask(found: Faults) -> RowCounts:
+        def accept_all(found: Faults) -> RowCounts:
             found.add(self.faults)
             return accept(found)
 
-        held = (*self.waiting.batches(), *more)
-        records = CachedRecords(tuple(self.groups), held, self.weighted, ask)
+        batches = (*self.buffer.batches(), *more)
+        records = CachedRecords(tuple(self.groups), batches, self.weighted, accept_all)
         return select(
             records,
             levels,
             kind=kind,
-            thresholds=self.asked.thresholds,
-            points=self.asked.points,
-            beside=self.asked.beside(sums=True),
+            thresholds=self.request.thresholds,
+            points=self.request.points,
+            extra=self.request.extra_sums(sums=True),
             score_range=self.score_range,
             levels_hint=self.resolution,
             kernel=self.kernel,
@@ -211,20 +278,20 @@ class StreamSketch:
         )
 
     def _summarise(self, *more: Batch) -> None:
-        """Turn the records that are waiting, and those of a batch, into a summary of each group."""
+        """Turn the records in the buffer, and those of a batch, into a summary of each group."""
 
         def no_verdict(found: Faults) -> RowCounts:
             self.faults.add(found)
             return RowCounts()
 
         kept, self.faults = self.faults, Faults()
-        kind: Kind = "quantile" if self.asked.grid is None else "counts"
+        kind: Kind = "quantile" if self.request.grid is None else "counts"
         found = self._select(
             lambda census: [self.resolution] * census.counts.size, kind, no_verdict, *more
         )
         kept.add(self.faults)
         self.faults = kept
-        self.waiting.empty()
+        self.buffer.empty()
         if found.moments is not None:
             self._add_moments(found.moments)
         for group, count in enumerate(found.census.counts.tolist()):

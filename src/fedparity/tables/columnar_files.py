@@ -11,13 +11,12 @@ from pathlib import Path
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any
 
-from fedparity.errors.extras import pyarrow
-from fedparity.tables.column_types import ArrowColumn
-from fedparity.tables.columns import BLOCK_ROWS, Block
-from fedparity.tables.file_state import FileState
+from fedparity.errors.base import pyarrow
+from fedparity.tables.columns import BLOCK_ROWS, ArrowColumn, Block
 from fedparity.tables.table import (
     BlockTask,
     Condition,
+    FileState,
     Selection,
     arrow_blocks,
     parts,
@@ -42,7 +41,7 @@ _AND = re.compile(r"AND\b", re.IGNORECASE)
 
 
 class Pruning:
-    """Tells which row groups may hold a row that a filter keeps.
+    """Finds the row groups that may contain a row that passes a filter.
 
     Only comparisons of a column with a whole number or a text, joined by AND, are understood, and
     only for columns of that type; in doubt a row group is read. Floats are left out on purpose: not

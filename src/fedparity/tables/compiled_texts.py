@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedparity.sketches.selection.compiled import compile_loop
+from fedparity.sketches.compiled import compile_loop
 
 __all__ = ["code_texts", "code_views"]
 

@@ -17,8 +17,8 @@ from shutil import copyfileobj
 from typing import IO, Any, Protocol, TypeAlias
 
 from fedparity.errors import OptionError, TableError
-from fedparity.errors.extras import pyarrow
-from fedparity.tables.file_state import FileState
+from fedparity.errors.base import pyarrow
+from fedparity.tables.table import FileState
 
 __all__ = ["CsvFile", "Pieces", "StandardInput", "TextFormat", "header_error"]
 
@@ -165,7 +165,7 @@ class CsvFile:
 
     @property
     def delimiter(self) -> str:
-        """What stands between two fields."""
+        """The delimiter between two fields."""
         return self.format.delimiter
 
     def reading(self) -> AbstractContextManager[None]:
@@ -331,7 +331,7 @@ def _split(text: str, delimiter: str) -> tuple[str, ...] | None:
 
 
 def delimiter_with(names: Sequence[str], delimiter: str, wanted: Sequence[str]) -> str | None:
-    """Return another delimiter by which a header has all wanted columns, if there is one."""
+    """Return another delimiter with which a header has all required columns, or None."""
     header = delimiter.join(names)
     for mark in _DELIMITERS:
         found = _split(header, mark) if mark != delimiter and mark in header else None

@@ -19,10 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import TableError
-from fedparity.errors.extras import installed_pyarrow, polars, pyarrow
+from fedparity.errors.base import installed_pyarrow, polars, pyarrow
 from fedparity.laws.arrays import BoolArray
-from fedparity.tables.column_types import ArrowColumn, NumpyColumn, PolarsColumn
-from fedparity.tables.columns import Block, Column
+from fedparity.tables.columns import ArrowColumn, Block, Column, NumpyColumn, PolarsColumn
 from fedparity.tables.csv_bytes import CsvFile, Pieces, TextFormat, delimiter_with, header_error
 from fedparity.tables.table import BlockTask, Selection, require_columns
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from fedparity.tables.row_faults import CheckedBlock, FaultLog
 
 __all__ = [
+    "MISSING_MARKS",
     "DelimitedTable",
     "Kind",
     "PlainCsvTable",
@@ -226,7 +226,7 @@ class _Parser:
         return frame.rename(marks)  # type: ignore[no-any-return]
 
     def _parsed_with_care(self, block: bytes) -> pl.DataFrame:
-        """Parse everything as text first, to say which column holds what is no number."""
+        """Parse everything as text first, to report the column that contains something other than numbers."""
         pl = polars("a CSV file")
         try:
             block.decode("utf-8")
@@ -246,7 +246,7 @@ class _Parser:
         text_format = self.file.format
         stripped = texts.str.strip_chars(" \t")
         filled = stripped.set(stripped.is_in(["", *text_format.na]), None)
-        wider = pl.Float64 if dtype == pl.Int64 else dtype  # 1.5 after whole numbers is no fault
+        wider = pl.Float64 if dtype == pl.Int64 else dtype  # 1.5 after whole numbers is valid
         written = filled
         if text_format.decimal == "," and wider.is_numeric():
             plain = filled.set(filled.str.contains(".", literal=True), "?")
@@ -389,7 +389,7 @@ def _plain_number(field: str, decimal: str, na: frozenset[str]) -> str | None:
 
 
 _COMMA = re.compile(r"[+-]?\d*,\d+", re.ASCII)
-_MARKS = frozenset(
+MISSING_MARKS = frozenset(
     [
         "NA",
         "N/A",
@@ -459,18 +459,18 @@ def _checked(
     log: FaultLog,
 ) -> CheckedBlock:
     """Rows as columns; fields that are not numbers are logged."""
-    from fedparity.tables.row_faults import CheckedBlock, Found  # noqa: PLC0415 -- where there are faults
+    from fedparity.tables.row_faults import CheckedBlock, FaultyRows  # noqa: PLC0415 -- where there are faults
 
     block, unparsed = _columns_of(file, selection, rows)
     places = np.array(lines, np.int64)
     columns = dict(block.columns)
     for name, wrong in unparsed.items():
-        found = log.numbers.setdefault(name, Found())
+        found = log.numbers.setdefault(name, FaultyRows())
         found.add(int(np.count_nonzero(wrong)), places[wrong].tolist())
         position = file.names.index(name)
         texts = [rows[place][position].strip(" \t") for place in np.flatnonzero(wrong)]
         log.comma_decimals += sum(1 for text in texts if _COMMA.fullmatch(text))
-        log.marks.update(text for text in texts if text in _MARKS)
+        log.marks.update(text for text in texts if text in MISSING_MARKS)
     for name, dtype in types.items():  # of columns that only a filter needs
         series = columns[name].series(name).replace("", None)
         columns[name] = PolarsColumn(series.cast(dtype, strict=False))

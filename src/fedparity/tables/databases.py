@@ -6,15 +6,15 @@ An address may hold a password. Nothing here imports a driver, nor the modules t
 from __future__ import annotations
 
 import os
-import re
 import sys
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from fedparity.documents.files import refuse_open_to_others
+from fedparity.documents.files import is_address, refuse_open_to_others
 from fedparity.errors import DatabaseError, OptionError
+from fedparity.tables.table import UnopenedTable
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine, Select
@@ -25,25 +25,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Address",
     "DatabaseTable",
-    "is_address",
     "read_address",
 ]
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9_+.\-]*://")
 _SECRETS = "pass", "pwd", "secret", "token", "credential"
 _LOCAL = "sqlite", "duckdb"
 _SPARK = "spark", "sc"
-
-
-def is_address(text: str) -> bool:
-    """Return whether a text is the address of a database, and not the path of a file.
-
-    Examples
-    --------
-    >>> is_address("postgresql://root@127.0.0.1/test"), is_address("visits/2026.csv")
-    (True, False)
-    """
-    return _ADDRESS.match(text) is not None
 
 
 @dataclass(frozen=True)
@@ -63,9 +50,9 @@ class Address:
 
     url: str = field(repr=False)
     kind: str = field(init=False)
-    """What stands before the ``+`` or the ``://``: ``postgresql``, ``mysql``, ``sqlite``, …"""
+    """The part before the ``+`` or the ``://``: ``postgresql``, ``mysql``, ``sqlite``, …"""
     driver: str | None = field(init=False)
-    """What stands after the ``+``, if anything."""
+    """The part after the ``+``, or None."""
 
     def __post_init__(self) -> None:
         if not is_address(self.url) or any(character.isspace() for character in self.url):
@@ -112,7 +99,7 @@ class Address:
 
     @property
     def file(self) -> str | None:
-        """The path of a database that is one file, or None if it has parameters or no path."""
+        """The path of a database in a single file, or None if it has parameters or no path."""
         rest = self.url.partition("://")[2]
         if self.kind not in _LOCAL or "?" in rest or not rest.startswith("/") or len(rest) < 2:
             return None
@@ -160,11 +147,11 @@ def read_address(file: str) -> str:
 
 
 @dataclass(frozen=True)
-class DatabaseTable:
+class DatabaseTable(UnopenedTable):
     """A table, or the rows of a query, of a database: what :func:`fedparity.sketch` can read.
 
     It is read in one read-only transaction, in which every scan sees the same rows. Nothing is
-    opened before it is read. Spark, which knows no transactions, is asked as few times as possible.
+    opened before it is read. Spark has no transactions, so it is sent as few queries as possible.
 
     Parameters
     ----------
@@ -210,6 +197,16 @@ class DatabaseTable:
             Address(self.address)  # which raises if it is invalid
         elif not hasattr(self.address, "dialect"):
             raise DatabaseError.bad_address()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its address without the password, and its table."""
+        if isinstance(self.address, str):
+            address = Address(self.address).without_secret
+        else:  # an engine: it knows its own address
+            url: Any = getattr(self.address, "url", None)
+            address = "engine://" if url is None else url.render_as_string(hide_password=True)
+        return (f"{address}#{'query' if self.table is None else self.table}",)
 
     def open(self) -> Table:
         """Open the database, and return the table that is read."""

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import TableError
-from fedparity.errors.extras import polars, pyarrow
-from fedparity.tables.column_types import ArrowColumn, PandasColumn, PolarsColumn
-from fedparity.tables.columns import BLOCK_ROWS, Block, Column
+from fedparity.errors.base import polars, pyarrow
+from fedparity.tables.columns import (
+    BLOCK_ROWS,
+    ArrowColumn,
+    Block,
+    Column,
+    PandasColumn,
+    PolarsColumn,
+)
 from fedparity.tables.table import (
     BlockTask,
     MemoryTable,
@@ -35,7 +41,7 @@ __all__ = [
 
 
 def frame_table(data: object) -> Table | None:
-    """Return the table of a frame, or None if ``data`` is no frame that is known."""
+    """Return the table of a frame, or None if ``data`` is not a supported frame."""
     from narwhals import DataFrame, LazyFrame, from_native  # noqa: PLC0415 -- only for frames
 
     if _is_pandas_frame(data):  # before narwhals, which refuses names that occur twice

@@ -1,8 +1,9 @@
-"""From the labels of records to the codes of groups."""
+"""From the labels of records to the codes of groups; the text by which two labels are the same."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from threading import Lock
 from typing import Any, Protocol, TypeAlias
 
@@ -12,17 +13,21 @@ from fedparity.errors import LabelError
 from fedparity.errors.base import listed
 from fedparity.errors.inputs import look_alike
 from fedparity.laws.arrays import BoolArray
-from fedparity.laws.label_codes import Labels, intersect
-from fedparity.laws.labels import Group
+from fedparity.laws.labels import Group, Labels, intersect, is_missing
 from fedparity.sketches.records import Codes, Faults, Relabeling
-from fedparity.tables.columns import label_text
 
 __all__ = [
     "Discovery",
     "Key",
+    "LabelType",
     "Listing",
+    "Parts",
     "Scheme",
+    "as_texts",
     "encode",
+    "label_text",
+    "label_type",
+    "typed_text",
 ]
 
 Key: TypeAlias = tuple[str | None, ...]
@@ -65,9 +70,9 @@ class Scheme(Protocol):
 def encode(
     scheme: Scheme, columns: Sequence[Labels], keep: BoolArray | None, faults: Faults
 ) -> tuple[Codes, BoolArray | None]:
-    """Return the code of each row, and which rows have one (None: all that are kept).
+    """Return the code of each row, and which rows have one (None: all that passed the filter).
 
-    Only labels of rows that are kept are admitted or counted: a filter, a dictionary shared with
+    Only labels of rows that passed the filter are admitted or counted: a filter, a dictionary shared with
     other rows or an unused category must not add a group.
     """
     codes, keys = intersect(columns)
@@ -80,7 +85,7 @@ def encode(
                 faults.rows.relabeled[new] += int(counts[place])
     if np.array_equal(table, np.arange(table.size)):
         return codes.astype(scheme.dtype, copy=False), None
-    none = np.iinfo(scheme.dtype).max  # hardly ever a code; where it is one, rows are counted
+    none = np.iinfo(scheme.dtype).max  # rarely a code; if it is, its rows are counted
     found = _looked_up(np.where(table < 0, none, table).astype(scheme.dtype), codes)
     if table.min() >= 0 or found.size == 0 or found.max() < none:
         return found, None
@@ -114,7 +119,7 @@ class Listing:
     columns : sequence of str
         The columns that hold the labels.
     mapping : mapping of str to str
-        Texts that stand for another; the key ``""`` stands for a missing label.
+        Texts that are read as another one; the key ``""`` is a missing label.
     other : str, optional
         The group (with several columns: the part) that takes every text the plan does not list.
 
@@ -144,7 +149,7 @@ class Listing:
         self._columns = tuple(columns)
         self._codes: dict[Key, int] = _codes_by_key(self.groups, self._columns)
         self._mapping = dict(mapping or {})
-        self._parts = [_Parts([key[i] or "" for key in self._codes]) for i in range(len(columns))]
+        self.parts = [Parts([key[i] or "" for key in self._codes]) for i in range(len(columns))]
         self._other = None if other is None else label_text(other)
         self._unlisted: set[str] = set()
         self._lock = Lock()
@@ -178,19 +183,24 @@ class Listing:
             return Relabeling(_shown(key), group, "map")
         if None in key:
             return Relabeling(_shown(key), group, "missing")
-        listed = all(parts.reads(part) for parts, part in zip(self._parts, key, strict=True))
+        listed = all(parts.reads(part) for parts, part in zip(self.parts, key, strict=True))
         return Relabeling(_shown(key), group, "spelling" if listed else "other")
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """The texts of each group, one per column."""
+        return tuple(self._codes)
 
     @property
     def texts(self) -> tuple[str, ...]:
         """Every text that labels are compared with."""
-        return tuple(dict.fromkeys(text for parts in self._parts for text in parts.texts))
+        return tuple(dict.fromkeys(text for parts in self.parts for text in parts.texts))
 
     def _resolved(self, key: Key) -> Key:
         mapped = (self._mapping.get(part or "", part) for part in key)
         return tuple(
             parts.resolve(part, self._other)
-            for parts, part in zip(self._parts, mapped, strict=True)
+            for parts, part in zip(self.parts, mapped, strict=True)
         )
 
     def _refuse_unlisted_targets(self, other: str | None) -> None:
@@ -202,7 +212,7 @@ class Listing:
             )
         for target in self._mapping.values():
             if target not in known and all(
-                parts.resolve(target) not in known for parts in self._parts
+                parts.resolve(target) not in known for parts in self.parts
             ):
                 raise LabelError.maps_to_nothing(target, self.texts)
 
@@ -212,35 +222,36 @@ def _shown(key: Key) -> str | None:
     return " & ".join(part or "" for part in key) if any(key) else None
 
 
-class _Parts:
+class Parts:
     """The texts that a plan lists for one column, and what else is read as one of them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = tuple(dict.fromkeys(texts))
-        self._read_as = {text: text for text in self.texts}
+        self.read_as = {text: text for text in self.texts}
         for name, spellings in _BOOLEANS.items():
             listed = [text for text in self.texts if text.casefold() == name]
             if len(listed) == 1:  # pandas writes True to a CSV file, Arrow says true
-                self._read_as.update(dict.fromkeys(spellings, listed[0]))
+                self.read_as.update(dict.fromkeys(spellings, listed[0]))
         folded = {text.casefold(): text for text in self.texts}
         names = [folded[name] for name in _MISSING_NAMES if name in folded]
-        self._missing = names[0] if names else None
+        self.missing = names[0] if names else None
 
     def reads(self, text: str | None) -> bool:
         """Return whether a text is one that the plan lists, or another spelling of it."""
-        return text in self._read_as
+        return text in self.read_as
 
     def resolve(self, text: str | None, other: str | None = None) -> str | None:
+        """Return the text that another is read as; itself if it is read as none, None if it is missing."""
         if text is None:
-            return self._missing
-        if other is None or other not in self._read_as or text in self._read_as:
-            return self._read_as.get(text, text)
+            return self.missing
+        if other is None or other not in self.read_as or text in self.read_as:
+            return self.read_as.get(text, text)
         # A label that differs only by case or spaces must not vanish among the others unseen.
         return other if look_alike(text, self.texts) is None else text
 
 
 class Discovery:
-    """Groups as they are met: a label gets its code when it is first seen, and keeps it.
+    """Groups in order of appearance: a label gets its code when it first appears.
 
     Groups are texts, or tuples of them. :attr:`groups` grows during a scan and is complete after
     it; its order depends on which thread was first, so sort the groups before reporting them.
@@ -331,3 +342,63 @@ def _smallest(groups: int) -> type[np.unsignedinteger[Any]]:
     return next(
         kind for kind in (np.uint8, np.uint16, np.uint32) if groups <= np.iinfo(kind).max + 1
     )
+
+
+LabelType: TypeAlias = type[bool] | type[int] | type[str]
+
+
+_LARGEST_WHOLE = 2.0**63
+
+
+def label_text(label: object) -> str | None:
+    """Return the text of a label, or None if it is missing.
+
+    The same label must have one text in a CSV file, where everything is text, and in a frame,
+    where a column of whole numbers becomes floats as soon as one is missing.
+
+    Examples
+    --------
+    >>> [label_text(label) for label in ("A", "01", 3, 3.0, 0.5, True, None, float("nan"), "")]
+    ['A', '01', '3', '3', '0.5', 'true', None, None, None]
+    """
+    if isinstance(label, str):
+        return str(label) or None
+    if is_missing(label):
+        return None
+    if isinstance(label, bool | np.bool_):
+        return "true" if label else "false"
+    if isinstance(label, bytes):
+        return label.decode("utf-8") or None
+    if isinstance(label, float | np.floating | Decimal):
+        return _number_text(label)
+    return str(label)
+
+
+def label_type(kind: str) -> LabelType:
+    """Return what the labels of a column are whose entries are of this kind, in NumPy's letters.
+
+    Examples
+    --------
+    >>> label_type("u"), label_type("f")
+    (<class 'int'>, <class 'str'>)
+    """
+    return {"b": bool, "i": int, "u": int}.get(kind, str)
+
+
+def typed_text(text: str, kind: LabelType) -> bool | int | str:
+    """Return the label of this type that has this text: the inverse of :func:`label_text`."""
+    if kind is bool:
+        return text == label_text(label=True)
+    return kind(text)
+
+
+def as_texts(labels: Labels) -> Labels:
+    """Return the same labels as texts."""
+    return Labels(labels.codes, tuple(map(label_text, labels.distinct)))
+
+
+def _number_text(label: float | np.floating | Decimal) -> str:
+    number = float(label)
+    if number.is_integer() and abs(number) < _LARGEST_WHOLE:
+        return str(int(number))
+    return repr(number)

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.label_codes import intersect
+from fedparity.laws.labels import intersect
+from fedparity.sketches.accumulators import Moments, SketchRequest
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
+from fedparity.sketches.kinds import RankTargets
 from fedparity.sketches.records import Faults
-from fedparity.sketches.selection.moments import Asked, Moments
-from fedparity.sketches.selection.resolve import BinMeans
-from fedparity.sketches.selection.select import AskedPlace, Census, Selected, where_met
-from fedparity.sketches.selection.stages import RankTargets
+from fedparity.sketches.resolve import BinMeans
+from fedparity.sketches.select import Census, QueriedSource, Selected, where_sketched
 from fedparity.tables.columns import Column
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Pieces:
     exponent: int
     """All scores are below 2 to this power, in size."""
     number: int
-    """Pieces of 26 bits each; none if no sum is wanted."""
+    """Pieces of 26 bits each; empty if no sum is requested."""
 
     @classmethod
     def from_range(cls, score_range: tuple[float, float]) -> Pieces:
@@ -64,7 +64,7 @@ class Pieces:
         return cls(math.frexp(max(map(abs, score_range)))[1], _FEW_PIECES)
 
     def more(self) -> Pieces | None:
-        """Return as many pieces as there can be; None if these are."""
+        """Return the largest possible number of pieces; None if these are all."""
         most = min(_MOST_BITS, _MOST_BITS + self.exponent) // PIECE_BITS
         return Pieces(self.exponent, most) if self.number < most else None
 
@@ -176,7 +176,7 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cuts:
-    """Scores at wanted ranks, and what lies below them; sums are whole numbers of 2^-1074."""
+    """Scores at requested ranks, and sums below them; sums are whole numbers of 2^-1074."""
 
     scores: FloatArray
     before: Sequence[int]
@@ -211,7 +211,7 @@ class Tallied:
     counts: IntArray
 
 
-class RanksTable(AskedPlace, Protocol):
+class RanksTable(QueriedSource, Protocol):
     """A table that can count and rank scores where they are."""
 
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
@@ -219,7 +219,7 @@ class RanksTable(AskedPlace, Protocol):
         ...
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
-        """Return the scores of the records that are wanted of each group."""
+        """Return the scores of the requested records of each group."""
         ...
 
     def tallied(self, groups: Sequence[Sequence[int]], most: int) -> Sequence[Tallied] | None:
@@ -235,7 +235,7 @@ class CutsTable(RanksTable, Protocol):
     """A table that can also add scores up where they are."""
 
     def cuts(self, wanted: Sequence[Wanted]) -> Sequence[Cuts]:
-        """Return the records that are wanted of each group, with the sums below them."""
+        """Return the requested records of each group, with the sums below them."""
         ...
 
 
@@ -249,7 +249,7 @@ class TableRanks:
 
     records: TableRecords
     table: RanksTable
-    asked: Asked
+    request: SketchRequest
     _keys: list[list[int]] = field(default_factory=list, init=False)
     _counts: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), init=False)
     _moments: Moments = field(init=False)
@@ -260,9 +260,9 @@ class TableRanks:
         return self.table.place
 
     @property
-    def questions(self) -> int:
+    def queries(self) -> int:
         """The number of queries so far."""
-        return self.table.questions
+        return self.table.queries
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
         """Count the groups, or return None if the table has too many labels."""
@@ -288,14 +288,14 @@ class TableRanks:
         groups = len(self.records.groups)
         self._keys = [[] for _ in range(groups)]
         self._counts = np.zeros(groups, np.int64)
-        self._moments = Moments.zeros(self.asked.beside(), groups, weighted=False)
+        self._moments = Moments.zeros(self.request.extra_sums(), groups, weighted=False)
         scored, between = found.scored.tolist(), found.between
         for key, (code, number) in enumerate(zip(codes, scored, strict=True)):
             if number:
                 self._keys[code].append(key)
                 self._counts[code] += number
                 self._moments.squares.totals[code] += found.squares[key]
-                if self.asked.grid is None:
+                if self.request.grid is None:
                     self._moments.counts[code] += between[key]
 
     def selected(self, census: Census, levels: Sequence[int]) -> Selected | None:
@@ -309,10 +309,10 @@ class TableRanks:
         ]
         values: list[npt.NDArray[Any] | None] = [None] * len(levels)
         inside: list[float | None] = [None] * len(levels)
-        if self.asked.kind == "counts":
+        if self.request.kind == "counts":
             if not self._tally():
                 return None
-            counts = self.asked.counts(self._moments)
+            counts = self.request.counts(self._moments)
             for place in places:
                 values[place] = counts[place]
         elif places:
@@ -322,15 +322,15 @@ class TableRanks:
             totals=tuple(self._counts.tolist()),
             values=tuple(values),
             inside=tuple(inside),
-            above=where_met(values, self.asked.above(self._moments)),
-            records=where_met(values, self.asked.records(self._moments)),
+            above=where_sketched(values, self.request.above(self._moments)),
+            records=where_sketched(values, self.request.records(self._moments)),
             kernel=self.place,
-            passes=self.questions,
+            passes=self.queries,
         )
 
     def _tally(self) -> bool:
         """Count the records at the points of the grid; False if scores have too many values."""
-        grid = self.asked.grid
+        grid = self.request.grid
         groups = [place for place, keys in enumerate(self._keys) if keys]
         if grid is None:
             return False
@@ -340,7 +340,7 @@ class TableRanks:
             return False
         for place, own in zip(groups, found, strict=True):
             np.add.at(self._moments.counts[place], grid.places(own.scores), own.counts)
-        self.asked.check(self._moments)
+        self.request.check(self._moments)
         return True
 
     def _rank(
@@ -354,9 +354,9 @@ class TableRanks:
         wanted = []
         for place in places:
             count = int(self._counts[place])
-            targets = RankTargets.from_count(count, levels[place], self.asked.kind)
+            targets = RankTargets.from_count(count, levels[place], self.request.kind)
             wanted.append(Wanted(keys=self._keys[place], ranks=targets.ranks, count=count))
-        if self.asked.kind == "mean" and isinstance(self.table, CutsTable):
+        if self.request.kind == "mean" and isinstance(self.table, CutsTable):
             squares = self._moments.squares.settle()
             for place, own, cuts in zip(places, wanted, self.table.cuts(wanted), strict=True):
                 means = cuts.means(own.count)

@@ -1,4 +1,4 @@
-"""From blocks of columns to batches of records, and what to do about rows that are none."""
+"""From blocks of columns to batches of records: the options of reading, and what to do about rows that are not records."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from fedparity.errors import DatabaseError, LabelError, ScoreError, TableError
 from fedparity.laws.arrays import BoolArray, FloatArray
 from fedparity.laws.labels import Group
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.sketches.records import Batch, BatchTask, Faults, RowCounts
-from fedparity.sketches.selection.moments import Asked
 from fedparity.tables.columns import Block, Numbers
 from fedparity.tables.groups import Scheme, encode
 from fedparity.tables.table import (
@@ -29,7 +29,15 @@ from fedparity.tables.table import (
 if TYPE_CHECKING:
     from fedparity.tables.ranking import RanksTable, TableRanks
 
-__all__ = ["Missing", "RankingTable", "Roles", "TableRecords"]
+__all__ = [
+    "PAIRED",
+    "REPEATED",
+    "TABLE_SETTINGS",
+    "Missing",
+    "RankingTable",
+    "Roles",
+    "TableRecords",
+]
 
 Missing = Literal["refuse", "drop"]
 
@@ -55,7 +63,7 @@ class Roles:
 class RankingTable(Protocol):
     """A table that may rank scores where it is."""
 
-    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+    def ranks(self, roles: Roles, request: SketchRequest) -> RanksTable | None:
         """Return what does so for these columns, or None if they have to be read.
 
         For bin means it is a :class:`~fedparity.tables.ranking.CutsTable`.
@@ -65,7 +73,7 @@ class RankingTable(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TableRecords:
-    """The records of a table: a score, a group, perhaps a weight, of every row that is kept.
+    """The records of a table: a score, a group and perhaps a weight of every row that passes the filter.
 
     Where the groups are discovered, :attr:`groups` is complete once all tasks have run.
     """
@@ -76,7 +84,7 @@ class TableRecords:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The labels that codes stand for."""
+        """The labels that the codes represent."""
         return self.scheme.groups
 
     @property
@@ -101,7 +109,7 @@ class TableRecords:
 
     @property
     def worth_caching(self) -> bool:
-        """Whether what a scan makes of the table should be kept for the next one.
+        """Whether the result of a scan should be cached for the next one.
 
         Not for columns in memory that need no filter and whose labels are codes already: they
         are read where they are.
@@ -111,16 +119,16 @@ class TableRecords:
         columns = [self.table.column(name) for name in self.roles.groups]
         return len(columns) > 1 or not columns[0].coded
 
-    def ranked(self, asked: Asked) -> TableRanks | None:
+    def ranked(self, request: SketchRequest) -> TableRanks | None:
         """Return the same records, ranked where they are; None if they have to be read."""
         if not isinstance(self.table, RankingTable):
             return None
-        table = self.table.ranks(self.roles, asked)
+        table = self.table.ranks(self.roles, request)
         if table is None:
             return None
         from fedparity.tables.ranking import TableRanks  # noqa: PLC0415 -- databases and Spark only
 
-        return TableRanks(self, table, asked)
+        return TableRanks(self, table, request)
 
     def batches(self) -> Iterator[BatchTask]:
         """Yield tasks that read all the records once."""
@@ -150,7 +158,7 @@ class TableRecords:
         return self.judge(faults)
 
     def judge(self, faults: Faults) -> RowCounts:
-        """Do what :meth:`accept` does, but accept that there is no row."""
+        """Do what :meth:`accept` does, but accept a table without rows."""
         if faults.found:
             from fedparity.tables.row_faults import (  # noqa: PLC0415 -- where there are faults
                 FaultLog,
@@ -182,7 +190,7 @@ class TableRecords:
             raise found from None
 
     def batch(self, block: Block) -> Batch:
-        """Return the records of a block; rows that are none are counted in its faults."""
+        """Return the records of a block; rows that are not records are counted in its faults."""
         faults = Faults()
         where = self.roles.where
         rows = _Rows(block.length, None if where is None else where.keep(block.columns))
@@ -237,7 +245,7 @@ class _Read:
 
 
 class _Rows:
-    """Which rows of a block are still kept (None: all)."""
+    """Which rows of a block pass the filter (None: all)."""
 
     def __init__(self, length: int, keep: BoolArray | None) -> None:
         self.keep = keep
@@ -255,3 +263,30 @@ class _Rows:
 
 def _floats(numbers: Numbers) -> FloatArray:
     return np.ascontiguousarray(numbers.values, dtype=np.float64)
+
+
+TABLE_SETTINGS: dict[str, str] = {
+    "data": "a file, a folder or pattern of files, or the address of a database",
+    "url-file": "a file with the address of a database, instead of data",
+    "table": "table of the database",
+    "query": "one statement that reads, instead of table",
+    "delimiter": "what is between the fields of a text: one character, or tab; a comma if absent",
+    "decimal": "decimal mark of the numbers in a text: , or . (the default)",
+    "encoding": "encoding of a text, such as cp1252; UTF-8 if absent",
+    "na": "texts that mean a missing value; several separated by commas",
+    "sheet": "sheet of an Excel workbook; the first if absent",
+    "score": "column of the scores",
+    "group": "column of the groups; several separated by commas",
+    "axis": "columns of the plan's axes, by their names: axis.NAME",
+    "outcome": "column of the outcome, if the plan requests it",
+    "weight": "column of weights",
+    "where": "a SQL condition on the rows that are read",
+    "map": "labels that are read as another one: map.LABEL",
+    "missing": "rows without a score: refuse (the default) or drop",
+    "other": "group that takes labels the plan does not list",
+}
+"""Each key with its meaning."""
+REPEATED = "group", "na"
+"""Keys that may have several values."""
+PAIRED = "map", "axis"
+"""Keys that are tables, from one name to another."""

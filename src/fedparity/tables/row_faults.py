@@ -20,7 +20,7 @@ from fedparity.errors import (
     TableError,
 )
 from fedparity.errors.base import listed
-from fedparity.errors.table_errors import shortened
+from fedparity.errors.inputs import shortened
 from fedparity.laws.arrays import BoolArray, IntArray
 from fedparity.sketches.records import Faults
 from fedparity.tables.columns import Block
@@ -35,7 +35,7 @@ __all__ = [
     "CheckedBlock",
     "CheckedTable",
     "FaultLog",
-    "Found",
+    "FaultyRows",
     "combined",
     "fault_errors",
     "search_faults",
@@ -45,7 +45,7 @@ _SHOWN_LINES = 5
 
 
 @dataclass(slots=True)
-class Found:
+class FaultyRows:
     """Rows with one kind of fault: how many, and where the first of them are."""
 
     count: int = 0
@@ -72,22 +72,22 @@ class FaultLog:
 
     place: str = "line"
     """What rows are counted by: lines of a text, or rows of a sheet."""
-    encoding: Found = field(default_factory=Found)
-    quotes: Found = field(default_factory=Found)
-    fields: Found = field(default_factory=Found)
-    numbers: dict[str, Found] = field(default_factory=dict)
+    encoding: FaultyRows = field(default_factory=FaultyRows)
+    quotes: FaultyRows = field(default_factory=FaultyRows)
+    fields: FaultyRows = field(default_factory=FaultyRows)
+    numbers: dict[str, FaultyRows] = field(default_factory=dict)
     """Fields that are not numbers, by column."""
     comma_decimals: int = 0
     """How many of them are numbers with a decimal comma."""
     marks: Counter[str] = field(default_factory=Counter)
-    """How many of them are one of the usual marks of a missing value."""
-    missing: Found = field(default_factory=Found)
-    infinite: Found = field(default_factory=Found)
-    outside: Found = field(default_factory=Found)
-    unlabeled: Found = field(default_factory=Found)
+    """The number of them that are a usual mark of a missing value."""
+    missing: FaultyRows = field(default_factory=FaultyRows)
+    infinite: FaultyRows = field(default_factory=FaultyRows)
+    outside: FaultyRows = field(default_factory=FaultyRows)
+    unlabeled: FaultyRows = field(default_factory=FaultyRows)
     unlisted: Counter[str] = field(default_factory=Counter)
-    unlisted_rows: Found = field(default_factory=Found)
-    weights: Found = field(default_factory=Found)
+    unlisted_rows: FaultyRows = field(default_factory=FaultyRows)
+    weights: FaultyRows = field(default_factory=FaultyRows)
 
     @classmethod
     def from_faults(cls, faults: Faults) -> FaultLog:
@@ -121,7 +121,7 @@ class CheckedTable(Protocol):
 
 
 def search_faults(records: TableRecords, score_range: tuple[float, float]) -> InputError | None:
-    """Read a table again, and return the error of all its faults; None if there is none."""
+    """Read a table again, and return the error that lists its faults; None without faults."""
     log = FaultLog()
     try:
         for block in _blocks(records, log):
@@ -146,13 +146,13 @@ def _blocks(records: TableRecords, log: FaultLog) -> Iterator[CheckedBlock]:
 def _check(
     records: TableRecords, found: CheckedBlock, score_range: tuple[float, float], log: FaultLog
 ) -> None:
-    """Log the faults of the rows of a block that the filter keeps."""
+    """Log the faults of the rows of a block that pass the filter."""
     roles, block = records.roles, found.block
     keep = np.ones(block.length, np.bool_)
     if roles.where is not None:
         keep &= roles.where.keep(block.columns)
 
-    def note(into: Found, rows: BoolArray) -> None:
+    def note(into: FaultyRows, rows: BoolArray) -> None:
         count = int(np.count_nonzero(rows))
         if count:
             lines = found.lines[rows][:_SHOWN_LINES].tolist() if found.lines.size else ()
@@ -197,7 +197,7 @@ def _without_group(
     records: TableRecords, labels: Sequence[Any], keep: BoolArray, faults: Faults
 ) -> IntArray:
     """Which rows have no label, and which one that is not a group; in the log's own counts."""
-    from fedparity.laws.label_codes import intersect  # noqa: PLC0415 -- not before it is needed
+    from fedparity.laws.labels import intersect  # noqa: PLC0415 -- not before it is needed
 
     codes, keys = intersect(labels)
     counts = np.bincount(codes[keep], minlength=len(keys) or 1)
@@ -286,7 +286,10 @@ def _text_errors(log: FaultLog) -> Iterator[InputError]:
             fix="put quotes around fields that hold the delimiter, and give every column a name.",
         )
     for name, found in log.numbers.items():
-        fix = "check the name of the column, and repair those fields."
+        fix = (
+            "check the name of the column, and repair those fields; a text that means a missing "
+            "value is named by --na TEXT (na=[...])."
+        )
         if log.comma_decimals:
             fix = "pass --decimal , (decimal=',') for numbers with a decimal comma."
         if log.marks:

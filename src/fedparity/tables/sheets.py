@@ -11,15 +11,12 @@ from typing import Any
 import numpy as np
 
 from fedparity.errors import TableError
-from fedparity.errors.base import listed
-from fedparity.errors.extras import extra
-from fedparity.errors.table_errors import nearest
+from fedparity.errors.base import extra, listed
+from fedparity.errors.inputs import nearest
 from fedparity.laws.arrays import BoolArray
-from fedparity.tables.column_types import NumpyColumn
-from fedparity.tables.columns import Block, Column
-from fedparity.tables.file_state import FileState
-from fedparity.tables.row_faults import CheckedBlock, FaultLog, Found
-from fedparity.tables.table import BlockTask, Selection, require_columns
+from fedparity.tables.columns import Block, Column, NumpyColumn
+from fedparity.tables.row_faults import CheckedBlock, FaultLog, FaultyRows
+from fedparity.tables.table import BlockTask, FileState, Selection, require_columns
 
 __all__ = ["SheetTable"]
 
@@ -53,16 +50,37 @@ class SheetTable:
             )
         if not names:
             raise TableError.empty(str(path))
+        self._others = names[1:] if sheet is None else []
         with self._reading():
             self._sheet: Any = book.get_sheet_by_name(names[0] if sheet is None else sheet)
         header = next(self._filled(), None)
         if header is None:
-            raise TableError.empty(str(path))
+            raise TableError(
+                f"{self._what} has no row.", fix=self._hint or "give at least one record."
+            )
         self.columns: Sequence[str] = tuple(_name(value) for value in header[1])
 
     def require(self, names: Iterable[str]) -> None:
         """Raise if a column is not there, or there twice."""
-        require_columns(names, self.columns, what=str(self._state.path))
+        wanted = tuple(names)
+        guessed = any(nearest(name, self.columns) for name in wanted)
+        hint = "" if guessed else self._hint
+        require_columns(wanted, self.columns, what=self._what, hint=hint)
+
+    @property
+    def _what(self) -> str:
+        path = str(self._state.path)
+        return f"the first sheet of {path}" if self._others else path
+
+    @property
+    def _hint(self) -> str:
+        """What to do if the first sheet is not the one that was meant."""
+        if not self._others:
+            return ""
+        return (
+            f"name the sheet to read, such as --sheet {self._others[0]!r} (in Python, "
+            f"fedparity.FileTable(path, sheet={self._others[0]!r}))."
+        )
 
     def scan(self, selection: Selection) -> Iterator[BlockTask]:
         """Yield tasks that read all rows once."""
@@ -76,7 +94,7 @@ class SheetTable:
             block, unparsed = self.block(selection, rows)
             places = np.array([place for place, _ in rows], np.int64)
             for name, wrong in unparsed.items():
-                found = log.numbers.setdefault(name, Found())
+                found = log.numbers.setdefault(name, FaultyRows())
                 found.add(int(np.count_nonzero(wrong)), places[wrong].tolist())
             yield CheckedBlock(block, places, unparsed)
 

@@ -1,25 +1,33 @@
-"""Tables: columns by name that are scanned block by block."""
+"""Tables: columns by name that are scanned block by block, and files that must not change meanwhile."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import TableError
-from fedparity.errors.extras import polars, pyarrow
-from fedparity.errors.table_errors import shortened
+from fedparity.errors.base import polars, pyarrow
+from fedparity.errors.inputs import shortened
 from fedparity.laws.arrays import BoolArray
-from fedparity.laws.label_codes import check_aligned
-from fedparity.tables.column_types import ArrowColumn, PandasColumn, as_column
-from fedparity.tables.columns import BLOCK_ROWS, Block, Column
+from fedparity.laws.labels import check_aligned
+from fedparity.tables.columns import (
+    BLOCK_ROWS,
+    ArrowColumn,
+    Block,
+    Column,
+    PandasColumn,
+    as_column,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,11 +36,13 @@ __all__ = [
     "BatchesTable",
     "BlockTask",
     "Condition",
+    "FileState",
     "MemoryTable",
     "Selection",
     "SkippingTable",
     "StreamTable",
     "Table",
+    "UnopenedTable",
     "arrow_blocks",
     "blocks_of",
     "mapping_table",
@@ -41,6 +51,72 @@ __all__ = [
     "stream_table",
     "structured_table",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file, its size and when it was written, as they were when it was opened."""
+
+    path: Path
+    size: int
+    written: int
+    number: int
+
+    @classmethod
+    def from_path(cls, path: Path) -> FileState:
+        """Return the state of a file.
+
+        Raises
+        ------
+        TableError
+            If there is no such file, or it may not be read.
+        """
+        try:
+            found = path.stat()
+            readable = os.access(path, os.R_OK)
+        except FileNotFoundError:
+            raise TableError.not_found(path) from None
+        except OSError as error:
+            raise TableError.unreadable(path, _reason(error)) from None
+        if not readable:
+            raise TableError.unreadable(path, "permission denied")
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+    def check(self) -> None:
+        """Raise if the file is not what it was: a result would mix two tables.
+
+        Raises
+        ------
+        TableError
+            If it was written, replaced or removed since.
+        """
+        try:
+            now = FileState.from_path(self.path)
+        except TableError:
+            raise TableError.changed(self.path) from None
+        if now != self:
+            raise TableError.changed(self.path)
+
+    @contextmanager
+    def reading(self, format_name: str, *damage: type[Exception]) -> Iterator[None]:
+        """Read a part of the file; damage is a change of the file, or else a corrupt file.
+
+        The text of the library's error is dropped, because it may quote a value of the table.
+        """
+        try:
+            yield
+        except damage:
+            self.check()
+            raise TableError(
+                f"{str(self.path)!r} is not a whole {format_name} file: it is truncated or damaged.",
+                fix="copy or export the file again, and compare its size with the original.",
+            ) from None
+        self.check()
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "an error of the system").lower()
+
 
 Part = TypeVar("Part")
 
@@ -58,13 +134,13 @@ _FUNCTIONS = (
     "ends_with strpos position regexp_like contains strptime strftime date_part extract to_date"
 )
 _ROW_BY_ROW = frozenset(f"{_SYNTAX} {_TYPES} {_FUNCTIONS}".split())
-"""What may stand before a parenthesis. An aggregate would see one block of rows at a time and give
+"""Names that are allowed before a parenthesis. An aggregate would see one block of rows at a time and give
 another answer for another size of blocks, so a function is refused unless it is known."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that a row must satisfy to be kept; where it is null the row is not.
+    """A condition that a row must satisfy to be read; a row for which it is null is left out.
 
     Parameters
     ----------
@@ -126,7 +202,7 @@ class Condition:
 def _comparable(series: pl.Series) -> pl.Series:
     """Categories as text, NaN and texts of no characters as null: a filter means the same whatever the source.
 
-    A CSV file cannot tell an empty text from a missing one, nor pandas a NaN from a missing number.
+    A CSV file does not distinguish an empty text from a missing one, nor pandas a NaN from a missing number.
     """
     pl = polars("a filter")
     if series.dtype in (pl.Categorical, pl.Enum):
@@ -206,6 +282,19 @@ class Table(Protocol):
         which it is known, without reading them, that it drops them may be left out.
         """
         ...
+
+
+class UnopenedTable:
+    """A file or a database that is opened when its table is read, and not before."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which a silo's policy and ledger know it; none if it has none."""
+        raise NotImplementedError  # pragma: no cover
+
+    def open(self) -> Table:
+        """Open it, and return the table that is read."""
+        raise NotImplementedError  # pragma: no cover
 
 
 @runtime_checkable

@@ -1,6 +1,6 @@
 """Flower as the engine of an audit: two apps that translate, and know nothing else.
 
-Extra ``[flower]``. The auditor's app asks every node for the message of its silo; the silo's app
+Extra ``[flower]``. The auditor's app requests the message of its silo from every node; the silo's app
 reads the node's own configuration and takes the steps that ``fedparity sketch`` and
 ``fedparity secure`` take. What Flower does by default beyond that (telemetry, the check for updates,
 installing packages) is switched off here.

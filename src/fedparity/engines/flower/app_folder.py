@@ -12,11 +12,12 @@ from fedparity.documents.plan import Plan
 from fedparity.engines.remote.conversation import Terms
 from fedparity.engines.remote.settings import KEYS
 from fedparity.errors import OutputError
+from fedparity.tables.reader import PAIRED, TABLE_SETTINGS
 from fedparity.version import __version__
 
 __all__ = ["AppFolder"]
 
-_AUDITOR = '''"""The auditor's side: runs beside the SuperLink."""
+_AUDITOR = '''"""The auditor's side: runs next to the SuperLink."""
 
 from pathlib import Path
 
@@ -24,14 +25,15 @@ from fedparity.engines.flower.apps import auditor_app
 
 app = auditor_app(Path(__file__).with_name("plan.toml"))
 '''
-_SILO = '''"""The silo's side: runs beside each SuperNode, with the fedparity that is installed there."""
+_SILO = '''"""The silo's side: runs next to each SuperNode, with the fedparity that is installed there."""
 
 from fedparity.engines.flower.apps import silo_app
 
 app = silo_app()
 '''
+_STATED = "data", "score", "group"
 _OPTIONAL = (
-    *("weight", "where", "missing", "other"),
+    *(key for key in TABLE_SETTINGS if key not in _STATED),
     *("policy", "dataset", "allow-weaker", "again-because", "in-period"),
     *("sign", "passphrase-file", "ledger", "folder", "again"),
 )
@@ -134,11 +136,14 @@ redraws = 0            # of the bootstrap; 0 for the default
 simulated-data = ""    # only for flwr's simulation: one table with a column of silos
 simulated-silo = "silo"
 simulated-score = "score"
-simulated-group = "group"
+{self._columns("simulated-")}
 """
 
     def _settings(self, silo: str) -> str:
-        optional = "".join(f"# {key} = ...  # {KEYS[key]}\n" for key in _OPTIONAL)
+        optional = "".join(
+            f"# {key}{'.NAME' if key in PAIRED else ''} = ...  # {KEYS[key]}\n"
+            for key in _OPTIONAL
+        )
         return f"""# Settings of one silo, for flower-supernode --node-config; they never leave it.
 # Read the plan, and write its digest below if this silo is to answer it: fedparity plan show plan.toml
 # See what would leave: fedparity engine flower preview THIS-FILE --plan plan.toml
@@ -146,8 +151,17 @@ silo = {_quoted(silo)}
 plan = ""  # {KEYS["plan"]}; nothing starts while it is empty
 data = "records.csv"  # {KEYS["data"]}
 score = "score"  # {KEYS["score"]}
-group = "group"  # {KEYS["group"]}
+{self._columns()}
 {optional}"""
+
+    def _columns(self, before: str = "") -> str:
+        """The columns of the groups, or of each axis, and of the outcome."""
+        said = {name: "" if before else f"  # {KEYS[name]}" for name in ("group", "outcome")}
+        lines = [f"{before}axis.{_quoted(name)} = {_quoted(name)}" for name in self.plan.axes]
+        lines = lines or [f'{before}group = "group"{said["group"]}']
+        if self.plan.outcome is not None:
+            lines.append(f'{before}outcome = "outcome"{said["outcome"]}')
+        return "\n".join(lines)
 
     def _readme(self) -> str:
         return f"""# A fedparity audit as a Flower app

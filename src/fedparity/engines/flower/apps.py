@@ -45,7 +45,7 @@ def request_content(request: Request) -> RecordDict:
 
 
 def request_of(message: Message) -> Request:
-    """Return the request of a message that came to a silo.
+    """Return the request of a message that a silo received.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def reply_content(reply: Reply) -> RecordDict:
 
 
 def reply_of(message: Message) -> Reply:
-    """Return the reply of a message that came to the auditor.
+    """Return the reply of a message that the auditor received.
 
     Raises
     ------
@@ -108,7 +108,7 @@ _LOSSES = {
 
 
 class GridExchange:
-    """Messages are pushed and pulled here, since Flower's own waiting looks every three seconds.
+    """Messages are pushed and pulled here, since Flower itself polls only every three seconds.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class GridExchange:
         )
 
     def ask(self, requests: Mapping[Member, Request], seconds: float) -> Iterator[Answer | None]:
-        """Ask nodes, and yield one answer for each; a reply is matched by what it replies to."""
+        """Send requests to nodes, and yield one answer for each; a reply is matched with its request."""
         contents = {
             number: request_content(request)
             for number, request in {id(each): each for each in requests.values()}.items()
@@ -163,7 +163,7 @@ class GridExchange:
 
 
 def _read(reply: Message) -> Reply | Loss:
-    """What came; the text of an error is not looked at, since it may hold anything."""
+    """The reply; the text of an error is ignored, since it may contain anything."""
     if reply.has_error():
         return _LOSSES.get(reply.error.code, Loss.CRASHED)
     try:
@@ -173,7 +173,7 @@ def _read(reply: Message) -> Reply | Loss:
 
 
 def auditor_app(plan: Plan | str | os.PathLike[str]) -> ServerApp:
-    """Return the app of an auditor who asks what a plan says.
+    """Return the app of an auditor who requests the messages of a plan.
 
     Its run's configuration may set ``output``, ``quorum``, ``wait``, ``time-limit``,
     ``confidence``, ``seed`` and ``redraws``. Without a result it raises, and Flower calls the run
@@ -183,21 +183,21 @@ def auditor_app(plan: Plan | str | os.PathLike[str]) -> ServerApp:
 
     @app.main()
     def main(grid: Grid, context: Context) -> None:
-        asked = plan if isinstance(plan, Plan) else Plan.read(plan)
+        chosen = plan if isinstance(plan, Plan) else Plan.read(plan)
         run = context.run_config
-        folder = Folder(str(run.get("output") or f"fedparity-run-{context.run_id}"), asked)
-        run_audit(asked, GridExchange(grid), terms_of(run), folder, tell=click.echo)
+        folder = Folder(str(run.get("output") or f"fedparity-run-{context.run_id}"), chosen)
+        run_audit(chosen, GridExchange(grid), terms_of(run), folder, tell=click.echo)
 
     return app
 
 
 def terms_of(run: Mapping[str, Scalar]) -> Terms:
-    """Return the terms that the configuration of a run sets; 0 stands for the default.
+    """Return the terms that the configuration of a run sets; 0 means the default.
 
     Raises
     ------
     OptionError
-        If a value is none.
+        If a value is not a number.
     """
     try:
         return Terms(
@@ -212,7 +212,7 @@ def terms_of(run: Mapping[str, Scalar]) -> Terms:
         if isinstance(error, FedparityError):
             raise
         raise OptionError(
-            "a number in the configuration of the run is none.",
+            "a value in the configuration of the run is not a number.",
             fix="see [tool.flwr.app.config] in the pyproject.toml of the app.",
         ) from None
 
@@ -248,5 +248,5 @@ def _settings(request: Request, context: Context) -> SiloSettings:
     own = dict(context.node_config)
     position, partitions = own.pop(PARTITION_ID_KEY, None), own.pop(NUM_PARTITIONS_KEY, None)
     if own or not isinstance(position, int) or partitions is None:
-        return SiloSettings.of(own)
+        return SiloSettings.from_mapping(own)
     return simulated_settings(request.plan, position, context.run_config, context.run_id)

@@ -42,13 +42,13 @@ __all__ = [
 
 
 class Loss(StrEnum):
-    """Why nothing came from a silo that was asked, as far as the engine can tell."""
+    """Why a silo did not reply, as far as the engine knows."""
 
     SILENT = "no answer in time"
     NOT_STARTED = "its app could not be started"
     CRASHED = "its process failed"
     UNREACHABLE = "could not be reached"
-    GARBLED = "an answer that is none"
+    GARBLED = "an unreadable answer"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came from a member, or why nothing did."""
+    """The reply of a member, or why there is none."""
 
     member: Member
     came: Reply | Loss
@@ -77,7 +77,7 @@ class Exchange(Protocol):
         ...
 
     def ask(self, requests: Mapping[Member, Request], seconds: float) -> Iterator[Answer | None]:
-        """Ask several members at once, and yield exactly one answer for each.
+        """Send a request to several members at once, and yield exactly one answer for each.
 
         Answers are yielded as they come, and None every now and then while nothing does; after
         ``seconds`` those that did not come are yielded as silent. An answer belongs to the member
@@ -99,7 +99,7 @@ class Terms:
     quorum : int, optional
         Silos without which there is no result; all of the plan's if absent.
     wait : float
-        Seconds in which silos may connect before they are asked.
+        Seconds in which silos may connect before the first request.
     limit : float
         Seconds in which they have to answer, for each round.
     confidence, seed, redraws
@@ -155,7 +155,7 @@ class Terms:
 
 @dataclass(eq=False)
 class Record:
-    """Who was asked for what, what came of it, and after how many seconds.
+    """The requests to each member, how each ended, and after how many seconds.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class Record:
     outcome: str = "not finished"
 
     def enter(self, step: str, node: str, silo: str | None, outcome: str, seconds: float) -> None:
-        """Enter what came of one request."""
+        """Record how one request ended."""
         self.asked.append(
             {
                 "step": step,
@@ -223,10 +223,10 @@ class Folder:
         self._plan.write(self.path / "plan.toml")
 
     def keep_message(self, silo: str, ending: str, data: bytes) -> None:
-        """Write a message of a silo, byte for byte as it came.
+        """Write a message of a silo, byte for byte as received.
 
-        Nobody waits for the disk: a run that the machine does not survive is begun anew, and
-        thousands of waits would be longer than the audit.
+        It is not synchronized to the disk: a run that ends in a crash of the machine is repeated, and
+        synchronizing thousands of files would take longer than the audit.
         """
         path = self._messages / f"{self._names.of(silo)}.{ending}.json"
         try:
@@ -261,14 +261,14 @@ Message = TypeVar("Message", bound=SiloMessage)
 _LOOK_AGAIN = 0.2
 _TELL_EVERY = 15.0
 _FEW = 20
-"""So few silos are told of one by one."""
+"""Up to this number, silos are reported one by one."""
 _NOT_VALID = "a message that is not valid"
 _NOT_HEARD = "not heard of"
 
 
 @dataclass(eq=False)
 class Conversation:
-    """All that is asked and answered in one run.
+    """All requests and replies of one run.
 
     Every silo of the roster is in the end either one that answered or one with a reason.
     """
@@ -290,7 +290,7 @@ class Conversation:
         self.record = Record(self.plan.digest, self.quorum)
 
     def gather(self, needed: int | None = None) -> list[Member]:
-        """Wait until as many members are there as the plan has silos, or the time is up.
+        """Wait until all silos of the plan are connected, or the time is up.
 
         ``needed`` is the quorum if absent.
 
@@ -299,7 +299,7 @@ class Conversation:
         MessageError
             If two nodes are registered under one silo's name.
         MissingSiloError
-            If fewer are there than are needed; nobody was asked.
+            If fewer are connected than are needed; no request was sent.
         """
         roster, began = len(self.plan.silos or ()), monotonic()
         while True:
@@ -325,7 +325,7 @@ class Conversation:
     def ask(
         self, requests: Mapping[Member, Request], read: Callable[[bytes], Message]
     ) -> dict[Member, Message]:
-        """Ask members for the same step, and return what came and is valid.
+        """Request the same step of several members, and return the valid replies.
 
         ``read`` decodes and checks a message, and raises a DocumentError if it is not valid.
 
@@ -366,7 +366,7 @@ class Conversation:
             raise self._missing(len(answered), needed)
 
     def _eligible(self) -> list[Member]:
-        """Members that may be silos of the plan: those of another name are not asked."""
+        """Members that may be silos of the plan: others get no request."""
         roster = self.plan.silo_set
         return [m for m in self.exchange.members() if m.name is None or m.name in roster]
 
@@ -374,7 +374,7 @@ class Conversation:
         if self._nodes.setdefault(silo, member) != member:
             raise MessageError(
                 f"two nodes answer as silo {silo!r}, so neither can be believed.",
-                fix="find out which of them is the silo, stop the other, and ask with a new plan.",
+                fix="find out which of them is the silo, stop the other, and start again with a new plan.",
             )
         self.silos[member] = silo
 
@@ -385,7 +385,7 @@ class Conversation:
         read: Callable[[bytes], Message],
         found: dict[Member, Message],
     ) -> str:
-        """Keep a valid message, or the reason why there is none; return what is to be recorded."""
+        """Store a valid message, or the reason why there is none; return the line of the record."""
         member, came = answer.member, answer.came
         if isinstance(came, Loss) or came.message is None:
             reason = str(came if isinstance(came, Loss) else came.refused)

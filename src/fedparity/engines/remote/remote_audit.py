@@ -1,4 +1,4 @@
-"""A whole audit over an engine: silos are asked, their messages checked, kept and audited."""
+"""A whole audit over an engine: request the messages of silos, check, store and audit them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def run_audit(
     *,
     tell: Callable[[str], None] = lambda _: None,
 ) -> AuditResult:
-    """Ask all silos of a plan, and audit what they answer.
+    """Request the messages of all silos of a plan, and audit them.
 
     The result is that of :func:`fedparity.audit` of the same messages, to the last bit. Messages
-    are kept as they come; the record of the exchange is written however it ends.
+    are stored as they arrive; the record of the exchange is written even if it fails.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def run_audit(
 
 
 class _RemoteSilos:
-    """The silos that a conversation reaches, as a mode asks them."""
+    """The silos that a conversation reaches, as the exchange of a mode."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
@@ -77,12 +77,12 @@ class _RemoteSilos:
         messages: Sequence[RoundMessage] = (),
         needed: int | None = None,
     ) -> dict[Member, Message]:
-        """Ask members, and raise if fewer than are needed answer."""
+        """Send requests to members, and raise if fewer than are needed answer."""
         talk = self._conversation
         sent = tuple(each.to_bytes() for each in messages)
         request = Request(step=step, plan=talk.plan, messages=sent)
-        asked = talk.gather(needed) if members is None else members
-        found = talk.ask(dict.fromkeys(asked, request), read)
+        present = talk.gather(needed) if members is None else members
+        found = talk.ask(dict.fromkeys(present, request), read)
         talk.require(found, talk.quorum if needed is None else needed)
         return found
 

@@ -25,6 +25,7 @@ from fedparity.modes.secure.round_messages import SiloRoundMessage
 from fedparity.modes.secure.rounds import silo_step
 from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.modes.secure.silo_state import StateFile
+from fedparity.tables.opening import in_columns
 
 __all__ = [
     "PREFIX",
@@ -75,21 +76,22 @@ def simulated_settings(
         approved=None,
         data=table.records(table.silos.index(silo)),
         reading={},
-        law=None,
+        permit_options=None,
         folder=Path(gettempdir()) / f"fedparity-simulation-{run_id}",
     )
 
 
 @lru_cache(maxsize=1)
 def _table(plan: Plan, shared: tuple[tuple[str, str], ...], _: int) -> PooledTable:
-    """The table of all silos, read once in a run for as many of them as this process simulates."""
+    """The table of all silos, read once in a run for all silos that this process simulates."""
     settings = dict(shared)
     data, silo = settings.pop("data"), settings.pop("silo", "silo")
-    return read_pooled(data, silo=silo, groups=plan.record_labels, **reading_of(settings))
+    reading = in_columns(plan, reading_of(settings))
+    return read_pooled(data, silo=silo, groups=plan.record_labels, **reading)
 
 
 def round_message(request: Request, settings: SiloSettings) -> SiloRoundMessage:
-    """Return the message of a step, after the state that says so is on disk.
+    """Return the message of a step, after the new state is on disk.
 
     Raises
     ------
@@ -159,7 +161,7 @@ def _sketch(plan: Plan, settings: SiloSettings) -> bytes:
     if replaces is None:
         found = None if path.exists() else permit.finish(path)
         if found is not None:
-            return found.to_bytes()  # the answer that a crash held back
+            return found.to_bytes()  # the answer that was not sent because of a crash
         sent = permit.standing()
         if (sent is not None or path.exists()) and not settings.again:
             raise AnsweredError.before(settings.silo, path)

@@ -49,7 +49,7 @@ STEPS: tuple[StepName, ...] = get_args(StepName)
 
 
 class Refusal(StrEnum):
-    """Why a silo does not answer: all that the auditor is told.
+    """Why a silo does not answer: all that the auditor learns.
 
     The text of an error may name a path, a column or a label; it stays in the silo's own log. Under a
     plan with a privacy mode even the kind of error stays there: whatever the reason, the word is
@@ -69,7 +69,7 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the auditor asks: a step of a plan, with the messages of others that it needs."""
+    """A request of the auditor: a step of a plan, with the messages of others that it needs."""
 
     step: StepName
     plan: Plan
@@ -82,14 +82,14 @@ class Request:
 
     @classmethod
     def decoded(cls, step: str, plan: bytes, messages: tuple[bytes, ...]) -> Request:
-        """Return the request that came in these parts.
+        """Return the request that these parts make up.
 
         Raises
         ------
         MessageError
             If there is no such step.
         PlanError
-            If the plan is none.
+            If the plan is invalid.
         """
         for known in STEPS:
             if step == known:
@@ -102,7 +102,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a silo says: the very bytes of a message, or why there is none."""
+    """The reply of a silo: the bytes of its message, or why it sends none."""
 
     silo: str
     """The name it has in its settings; empty if it has none."""
@@ -148,8 +148,8 @@ def guarded(
 ) -> Reply:
     """Return what the work makes of the request, or the word for what was raised; raise only Ctrl-C.
 
-    What went wrong is told to the silo's operator alone: in full if it was raised on purpose, since such
-    errors hold no value of the data, and else by its kind and place. Under a privacy mode there is one
+    The reason is printed for the silo's operator alone: in full if it was raised on purpose, since such
+    errors contain no value of the data, and otherwise by its type and place. Under a privacy mode there is one
     word for all: "data not usable" would be an exact number of the data, outside any epsilon.
 
     Examples

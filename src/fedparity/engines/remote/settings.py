@@ -1,4 +1,4 @@
-"""What a silo has decided before anybody asks it: which plan, which data, under which name."""
+"""The settings of a silo, decided before any request: which plan, which data, under which name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fedparity.documents.files import file_name, read_secret
+from fedparity.documents.files import file_name, is_address, read_secret
+from fedparity.documents.json_text import TomlSyntaxError, parse_toml
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_file import read_plan_text
-from fedparity.documents.policy_file import find_policy
 from fedparity.documents.signing import read_key
-from fedparity.documents.toml_text import TomlSyntaxError, parse_toml
 from fedparity.errors import (
     ApprovalError,
     DatabaseError,
@@ -23,10 +22,11 @@ from fedparity.errors import (
 )
 from fedparity.modes.mode import mode_of
 from fedparity.privacy.ledger import default_ledger_path
-from fedparity.silo.permit import Permit
+from fedparity.silo.permit import Permit, find_policy
 from fedparity.sketches.records import ArrayRecords, Records
-from fedparity.tables.databases import Address, DatabaseTable, is_address, read_address
-from fedparity.tables.opening import open_records
+from fedparity.tables.databases import Address, DatabaseTable, read_address
+from fedparity.tables.opening import file_source, planned_records
+from fedparity.tables.reader import PAIRED, TABLE_SETTINGS
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -42,28 +42,19 @@ _FLAGS = "again", "in-period"
 KEYS: dict[str, str] = {
     "silo": "this silo's name in the plan",
     "plan": "the plan that was read and approved: its file, or its digest (sha256:...)",
-    "data": "a file, a folder or pattern of files, or the address of a database",
-    "url-file": "a file with the address of a database, instead of data",
-    "table": "table of the database",
-    "query": "one statement that reads, instead of table",
-    "score": "column of the scores",
-    "group": "column of the groups; several with commas between them",
-    "weight": "column of weights",
-    "where": "a SQL condition on the rows that are read",
-    "missing": "rows without a score: refuse (the default) or drop",
-    "other": "group that takes labels the plan does not list",
+    **TABLE_SETTINGS,
     "policy": "this silo's policy; per user if absent",
     "dataset": "which data set of the policy it is, where that does not follow from its path",
-    "allow-weaker": "rules of the policy that the plan may be weaker than, with commas",
+    "allow-weaker": "rules of the policy that the plan may be weaker than, separated by commas",
     "again-because": "why a second release of the same records is acceptable",
     "in-period": "true if the rows are limited to the plan's period",
     "sign": "file of the private key to sign with",
     "passphrase-file": "file whose first line is the passphrase of that key",
     "ledger": "record of releases; that of the policy, or per user, if absent",
-    "folder": "where what left is kept; beside the ledger if absent",
+    "folder": "the folder of released messages; next to the ledger if absent",
     "again": "true to send once more what was sent; never anything else",
 }
-"""What the settings of a silo may say, and ``map.LABEL`` for each label that stands for another."""
+"""What the settings of a silo may say; ``map`` and ``axis`` are tables, as in ``map.LABEL``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +63,7 @@ class SiloSettings:
 
     Examples
     --------
-    >>> settings = SiloSettings.of(
+    >>> settings = SiloSettings.from_mapping(
     ...     {"silo": "aurora", "plan": "sha256:" + 64 * "0", "data": "a.csv", "group": "sex,age"}
     ... )
     >>> settings.reading["group"]
@@ -87,22 +78,22 @@ class SiloSettings:
     reading: Mapping[str, Any] = field(repr=False)
     """Which columns and rows of a table, as :func:`fedparity.sketch` takes them."""
     folder: Path
-    law: Mapping[str, Any] | None = field(repr=False)
-    """What the silo's policy and ledger are asked with, as :meth:`Permit.of` takes it; None where
-    nothing has to be protected."""
+    permit_options: Mapping[str, Any] | None = field(repr=False)
+    """The options of the silo's permit, as :meth:`Permit.of` takes them; None where nothing has to be
+    protected."""
     key: str | None = None
     passphrase: str | None = None
     """The file that holds it."""
     again: bool = False
 
     @classmethod
-    def of(cls, given: Mapping[str, Scalar]) -> SiloSettings:
+    def from_mapping(cls, given: Mapping[str, Scalar]) -> SiloSettings:
         """Return the settings of a mapping, as a node's configuration holds it.
 
         Raises
         ------
         SettingsError
-            If a key is missing, unknown, or has a value that is none.
+            If a key is missing, unknown, or has an invalid value.
         """
         _refuse_unknown(given)
         text = {key: _text(key, value) for key, value in given.items() if key not in _FLAGS}
@@ -133,7 +124,7 @@ class SiloSettings:
             data=data,
             reading=reading_of(text),
             folder=Path(text["folder"]) if "folder" in text else ledger.parent / "outbox",
-            law={
+            permit_options={
                 "policy": policy,
                 "ledger": ledger,
                 "dataset": text.get("dataset"),
@@ -153,7 +144,7 @@ class SiloSettings:
         Raises
         ------
         SettingsError
-            If it is not TOML, or as :meth:`of` raises it.
+            If it is not TOML, or :meth:`from_mapping` raises it.
         """
         try:
             document = parse_toml(read_plan_text(path))
@@ -162,7 +153,7 @@ class SiloSettings:
             raise SettingsError(
                 f"{path} is not TOML: {error.problem}{where}.", fix="correct that line."
             ) from None
-        return cls.of(flat_settings(document))
+        return cls.from_mapping(flat_settings(document))
 
     def permit(self, plan: Plan) -> Permit | None:
         """Return the permit to answer a plan; None where nothing has to be protected.
@@ -172,18 +163,14 @@ class SiloSettings:
         RuleError
             If the silo's policy forbids it.
         """
-        if self.law is None:
+        if self.permit_options is None:
             return None
-        return Permit.of(plan, self.silo, data=self.data, reading=self.reading, **self.law)
+        return Permit.of(
+            plan, self.silo, data=self.data, reading=self.reading, **self.permit_options
+        )
 
     def check_approved(self, plan: Plan) -> None:
-        """Raise if the plan is not the one that the operator agreed to.
-
-        Raises
-        ------
-        ApprovalError
-            Then.
-        """
+        """Raise an ApprovalError if the plan is not the one that the operator agreed to."""
         if self.approved is not None and plan.digest != self.approved:
             raise ApprovalError.other_plan(plan.digest, self.approved)
 
@@ -191,7 +178,7 @@ class SiloSettings:
         """Let the node read the table under a plan with a privacy mode: once.
 
         To be called when its operator has seen that the table can be used. Whether it can is exact
-        knowledge of the data, so nobody but the operator may find out, by asking.
+        knowledge of the data, so only the operator may learn it.
         """
         self.kept(plan, _READY).touch(mode=0o600)
 
@@ -212,14 +199,14 @@ class SiloSettings:
                 "the plan has a privacy mode, under which this silo's table is read once, after its "
                 "operator has seen that it can be used; it has not been checked since.",
                 fix="run fedparity engine flower preview SETTINGS --plan PLAN here, then wait for the "
-                "auditor to ask again.",
+                "auditor to send the request again.",
             ) from None
 
     def records(self, plan: Plan) -> Records:
         """Return the records, in the groups of a plan; they are not read yet."""
         if isinstance(self.data, ArrayRecords):
             return self.data
-        return open_records(self.data, groups=plan.record_labels, **self.reading)
+        return planned_records(self.data, plan, **self.reading)
 
     def signing_key(self) -> Ed25519PrivateKey | None:
         """Return the key to sign with, if one is named."""
@@ -229,7 +216,7 @@ class SiloSettings:
         return read_key(self.key, passphrase=None if file is None else lambda: read_secret(file))
 
     def kept(self, plan: Plan, ending: str) -> Path:
-        """Return the file in which what left under a plan is kept, in a folder that is there."""
+        """Return the file of the message released under a plan, in an existing folder."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         digits = plan.digest.rpartition(":")[2][:12]
         return self.folder / f"{file_name(self.silo)}-{digits}.{ending}"
@@ -265,8 +252,11 @@ def _listed(text: str) -> tuple[str, ...]:
 
 def _refuse_unknown(given: Mapping[str, Scalar]) -> None:
     for key in given:
-        if key not in KEYS and not key.startswith("map."):
+        table, dot, _ = key.partition(".")
+        if (table not in PAIRED) if dot else (key not in KEYS):
             raise SettingsError.unknown(key, KEYS)
+        if key in PAIRED:
+            raise SettingsError.wrong(key, f'a table, with a line such as {key}.NAME = "..."')
 
 
 def _text(key: str, value: Scalar) -> str:
@@ -296,15 +286,19 @@ def _data(text: Mapping[str, str]) -> object:
             raise SettingsError.secret()
         return DatabaseTable(text["data"], table=table, query=query)
     if table is not None or query is not None:
-        raise SettingsError.wrong("table", "left out: data is no address of a database")
-    return text["data"]
+        raise SettingsError.wrong("table", "left out: data is not the address of a database")
+    return file_source(
+        text["data"],
+        delimiter=text.get("delimiter"),
+        decimal=text.get("decimal", "."),
+        encoding=text.get("encoding"),
+        na=_listed(text.get("na", "")),
+        sheet=text.get("sheet"),
+    )
 
 
 def reading_of(text: Mapping[str, str]) -> dict[str, Any]:
     """Return which columns and rows are read, as :func:`fedparity.sketch` takes them."""
-    mapping = {
-        key.removeprefix("map."): value for key, value in text.items() if key.startswith("map.")
-    }
     columns = _listed(text.get("group", ""))
     missing: Literal["refuse", "drop"] = "drop" if text.get("missing") == "drop" else "refuse"
     if text.get("missing", missing) != missing:
@@ -312,12 +306,20 @@ def reading_of(text: Mapping[str, str]) -> dict[str, Any]:
     return {
         "score": text.get("score"),
         "group": columns or None,
+        "axes": _pairs(text, "axis"),
+        "outcome": text.get("outcome"),
         "weight": text.get("weight"),
         "where": text.get("where"),
-        "mapping": mapping or None,
+        "mapping": _pairs(text, "map"),
         "missing": missing,
         "other": text.get("other"),
     }
+
+
+def _pairs(text: Mapping[str, str], table: str) -> dict[str, str] | None:
+    """What the lines of a table say; None without lines."""
+    start = f"{table}."
+    return {key.removeprefix(start): text[key] for key in text if key.startswith(start)} or None
 
 
 def _reason(error: OptionError | DatabaseError | OSError) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from fedparity.errors import TableError
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.selection.moments import Asked
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.ranking import Cuts, KeyCounts, Pieces, Tallied, Wanted
 from fedparity.tables.spark.spark_sql import (
     FINITE,
@@ -48,7 +48,7 @@ class _Part(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """A wanted record, as far as it is found."""
+    """A requested record, as far as it is located."""
 
     cell: int
     rank: int
@@ -65,7 +65,7 @@ _Place: TypeAlias = tuple[int, int]
 
 @dataclass(eq=False)
 class SparkRanks:
-    """The scores of a Spark table, counted by cells; the cells with wanted ranks are sorted.
+    """The scores of a Spark table, counted by cells; the cells with requested ranks are sorted.
 
     One job ranks all groups. What Spark returns does not depend on the order of rows.
 
@@ -75,15 +75,15 @@ class SparkRanks:
         With the columns that :mod:`~fedparity.tables.spark.spark_sql` names.
     labels : sequence of str
         The names of the columns of groups.
-    asked : Asked
-        What is wanted: sums are for bin means only.
+    request : SketchRequest
+        The request: sums are needed for bin means only.
     """
 
     rows: Any
     labels: Sequence[str]
-    asked: Asked
+    request: SketchRequest
     place = PLACE
-    questions: int = 0
+    queries: int = 0
 
     def __post_init__(self) -> None:
         self._texts: list[tuple[str | None, ...]] = []
@@ -99,9 +99,9 @@ class SparkRanks:
             return None
         scores = Range(*score_range)
         pieces: Pieces | None = (
-            Pieces.from_range(score_range) if self.asked.kind == "mean" else Pieces(0, 0)
+            Pieces.from_range(score_range) if self.request.kind == "mean" else Pieces(0, 0)
         )
-        thresholds = tuple(self.asked.cuts.tolist())
+        thresholds = tuple(self.request.cuts.tolist())
         while pieces is not None:
             self._ask = Questions(len(self.labels), scores, pieces, thresholds)
             found = self._collected(self._ask.counts(_MOST_KEYS + 1))
@@ -156,11 +156,11 @@ class SparkRanks:
         ]
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
-        """Return the wanted scores of each group."""
+        """Return the requested scores of each group."""
         return [cuts.scores for cuts in self.cuts(wanted)]
 
     def cuts(self, wanted: Sequence[Wanted]) -> Sequence[Cuts]:
-        """Return the wanted records of each group, with the sums below them."""
+        """Return the requested records of each group, with the sums below them."""
         parts = [_merged(self._parts[key] for key in own.keys) for own in wanted]
         targets = [
             _placed(own_parts, own.ranks.tolist())
@@ -234,7 +234,7 @@ class SparkRanks:
         return sorted(_Part(cell, count, one, total(sums)) for cell, count, one, *sums in parts)
 
     def _collected(self, sql: str) -> list[Any]:
-        self.questions += 1
+        self.queries += 1
         with error_boundary():
             rows: list[Any] = self.rows.sparkSession.sql(sql, rows=self.rows).collect()
         return rows

@@ -1,6 +1,6 @@
 """Queries about the scores of a Spark table, in SQL: counts, sums, order statistics.
 
-``{rows}`` stands for the rows: their scores ``x`` and, for each column of groups, the label ``v`` and
+``{rows}`` is replaced by the rows: their scores ``x`` and, for each column of groups, the label ``v`` and
 its text ``t``.
 """
 
@@ -21,9 +21,8 @@ from fedparity.errors import (
     FedparityError,
     MissingExtraError,
 )
-from fedparity.errors.extras import extra, pyarrow
-from fedparity.tables.column_types import ArrowColumn
-from fedparity.tables.columns import Column
+from fedparity.errors.base import extra, pyarrow
+from fedparity.tables.columns import ArrowColumn, Column
 from fedparity.tables.ranking import PIECE_BITS, Pieces
 from fedparity.tables.sql.statements import quoted
 from fedparity.tables.table import Condition
@@ -86,8 +85,8 @@ def _nothing(_: logging.LogRecord) -> bool:
 
 def condition_of(error: BaseException) -> str | None:
     """Return Spark's name for what went wrong, which holds no value; None if it has none."""
-    asked = getattr(error, "getCondition", None)
-    condition = asked() if callable(asked) else None
+    get_condition = getattr(error, "getCondition", None)
+    condition = get_condition() if callable(get_condition) else None
     return condition if isinstance(condition, str) and condition else None
 
 
@@ -345,7 +344,7 @@ class Questions:
     """Scores at which records are counted."""
 
     def counts(self, most: int) -> str:
-        """Ask for the rows, and the sums of scores, of every combination of labels and cell."""
+        """Query the numbers of rows, and the sums of scores, of every combination of labels and cell."""
         own = ", ".join(f"v{place}, t{place}" for place in range(self.columns))
         pieces = pieces_of(self.pieces, "z")
         cells = self.scores.cell(self._rows(), f"{own}, state, z", "z", 1)
@@ -368,14 +367,14 @@ class Questions:
         )
 
     def tallied(self, keys: str, most: int) -> str:
-        """Ask for the different scores of each group, and how many records have each."""
+        """Query the different scores of each group, and the number of records with each."""
         return (
             f"SELECT code, z, COUNT(*) AS n FROM {self._coded(keys)} "  # noqa: S608
             f"GROUP BY code, z LIMIT {most}"
         )
 
     def deeper(self, keys: str, cells: str, depth: int) -> str:
-        """Ask for the same of the cells that some cells of one digit less are cut into."""
+        """Query the same for the cells into which some cells of one digit less are divided."""
         near = self._near(keys, cells, depth, f"SHIFTRIGHT(s.cell, {MORE_BITS})")
         found = ", ".join(["cell", "n", "one", *self._sums])
         return (
@@ -384,7 +383,7 @@ class Questions:
         )
 
     def ranked(self, keys: str, cells: str, ranks: str, depth: int) -> str:
-        """Ask for the scores at ranks in cells, with the records and sums below them in the cell."""
+        """Query the scores at ranks in cells, with the records and sums below them in the cell."""
         scores = self._summed(self._near(keys, cells, depth, "s.cell"), "code, cell, z")
         upto = ", ".join(f"SUM({name}) OVER w AS upto_{name}" for name in ["n", *self._sums])
         below = ", ".join(f"upto_{name} - {name}" for name in ["n", *self._sums])

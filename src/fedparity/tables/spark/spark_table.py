@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import DatabaseError, DatabaseNameError, MissingExtraError, TableError
-from fedparity.errors.extras import extra
-from fedparity.sketches.selection.moments import Asked
+from fedparity.errors.base import extra
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.databases import Address
 from fedparity.tables.ranking import RanksTable
 from fedparity.tables.spark.spark_ranks import SparkRanks
@@ -87,7 +87,7 @@ class SparkTable:
         with error_boundary():
             return int(self._frame.count()) - int(kept.count())
 
-    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+    def ranks(self, roles: Roles, request: SketchRequest) -> RanksTable | None:
         """Return what finds ranks, or counts scores, inside Spark, where it can."""
         frame = self._frame if roles.where is None else self._kept(roles.where)
         if frame is None or roles.weight is not None or not self.rescannable:
@@ -103,10 +103,10 @@ class SparkTable:
             columns += [f"{label} AS v{place}", f"{text} AS t{place}"]
         with error_boundary():
             rows = frame.selectExpr(*columns)
-        return SparkRanks(rows, roles.groups, asked)
+        return SparkRanks(rows, roles.groups, request)
 
     def _kept(self, where: Condition | None) -> Any:  # noqa: ANN401 -- PySpark is optional
-        """The frame without the rows that a filter drops; None if Spark cannot tell."""
+        """The frame without the rows that a filter drops; None if Spark cannot evaluate it."""
         condition = None if where is None else spark_condition(where, self._types)
         if condition is None:
             return None
@@ -134,8 +134,8 @@ def open_spark(address: Address, relation: Relation) -> SparkTable:
     """Return a table, or the rows of a query, of the Spark at an address.
 
     ``sc://host:15002`` is a server of Spark Connect, ``spark://host:7077`` a standalone cluster, and
-    what stands after ``spark:///`` is any master that Spark knows: ``local[2]``, ``yarn``; if
-    nothing stands there, the one that Spark's own settings name.
+    the part after ``spark:///`` is any master that Spark knows: ``local[2]``, ``yarn``; if
+    it is empty, the one that Spark's own settings name.
 
     Raises
     ------
@@ -227,6 +227,6 @@ def _tidying() -> Iterator[None]:
 
 
 def _stop(session: Any) -> None:  # noqa: ANN401 -- PySpark is optional
-    """End a session whose table is no longer read; a failure has no one to be reported to."""
+    """End a session whose table is no longer read; a failure cannot be reported to anyone."""
     with suppress(Exception):
         session.stop()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fedparity.errors import DatabaseError, MissingExtraError, TableError
-from fedparity.errors.extras import extra
-from fedparity.errors.table_errors import shortened
+from fedparity.errors.base import extra
+from fedparity.errors.inputs import shortened
 from fedparity.tables.columns import BLOCK_ROWS
 from fedparity.tables.databases import Address
 from fedparity.tables.sql.sessions import (
@@ -426,7 +426,7 @@ def _has_adbc(address: Address) -> bool:
 
 
 def _engine(address: Address) -> Engine:
-    """An engine that keeps no connection when it is done."""
+    """An engine that closes each connection after use."""
     alchemy: Any = extra("sqlalchemy", f"a database of the kind {address.kind}", "sql")
     driver = address.driver or _DEFAULT_DRIVERS.get(address.kind)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.selection.moments import Asked
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.ranking import PIECE_BITS, Cuts, KeyCounts, Pieces, Tallied, Wanted
 from fedparity.tables.sql.sessions import Session, value_column
 from fedparity.tables.sql.statements import Relation, quoted
@@ -51,15 +51,15 @@ class PostgresqlRanks:
         relation: Relation,
         types: Mapping[str, str],
         roles: Roles,
-        asked: Asked,
+        request: SketchRequest,
     ) -> None:
         self._session, self._relation, self._roles = session, relation, roles
-        self._thresholds, self._means = asked.cuts, asked.kind == "mean"
+        self._thresholds, self._means = request.cuts, request.kind == "mean"
         self._pieces: Pieces | None = None
         self._score_range: tuple[float, float] = (-np.inf, np.inf)
         self._dialect = relation.dialect
         self._types = types
-        self.questions = 0
+        self.queries = 0
         self._texts: list[tuple[str | None, ...]] = []
 
     def count(self, score_range: tuple[float, float] | None) -> KeyCounts | None:
@@ -92,11 +92,11 @@ class PostgresqlRanks:
         return KeyCounts.from_rows(labels, [row[2 * columns :] for row in rows], squares)
 
     def order_statistics(self, wanted: Sequence[Wanted]) -> Sequence[FloatArray]:
-        """Return the wanted scores of each group, by a query for each."""
+        """Return the requested scores of each group, by a query for each."""
         return [self._ranked(own) for own in wanted]
 
     def cuts(self, wanted: Sequence[Wanted]) -> Sequence[Cuts]:
-        """Return the records that are wanted of each group, with the sums below them."""
+        """Return the requested records of each group, with the sums below them."""
         return [self._cuts(own) for own in wanted]
 
     def _cuts(self, wanted: Wanted) -> Cuts:
@@ -145,7 +145,7 @@ class PostgresqlRanks:
         return np.array(found[0][0], np.float64)
 
     def _between(self, keys: Sequence[int], edges: FloatArray) -> str:
-        """Ask for the number and the sums of the scores between edges; an edge is above itself."""
+        """Query the number and the sums of the scores between edges; a score equal to an edge is above it."""
         listed = ",".join(map(repr, edges.tolist()))
         place = f"width_bucket({_SCORE}, '{{{listed}}}'::float8[])" if edges.size else "0"
         sums = "".join(f", sum({name})::text" for name in self._piece_names)
@@ -192,7 +192,7 @@ class PostgresqlRanks:
         return f"CASE WHEN {inside} THEN CASE WHEN {tiny} THEN true ELSE {last} <> trunc({last}) END ELSE false END"
 
     def _fetched(self, sql: str) -> list[tuple[Any, ...]]:
-        self.questions += 1
+        self.queries += 1
         return self._session.fetch(sql)
 
     def _scored(self) -> str:

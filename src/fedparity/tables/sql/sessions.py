@@ -13,9 +13,8 @@ from fedparity.errors import (
     DatabaseUnreachableError,
     FedparityError,
 )
-from fedparity.errors.extras import installed_pyarrow
-from fedparity.tables.column_types import NumpyColumn
-from fedparity.tables.columns import Block, Column
+from fedparity.errors.base import installed_pyarrow
+from fedparity.tables.columns import Block, Column, NumpyColumn
 from fedparity.tables.sql.statements import Dialect, Relation
 from fedparity.tables.table import BlockTask
 
@@ -111,7 +110,7 @@ def failure_of(error: BaseException) -> Failure:
     >>> failure_of(sqlite3.OperationalError("no such table: visits"))
     'no table'
     """
-    origin = getattr(error, "orig", None) or error  # SQLAlchemy keeps the driver's own error
+    origin = getattr(error, "orig", None) or error  # SQLAlchemy wraps the driver's own error
     state = getattr(origin, "sqlstate", None)
     for length in (5, 3, 2):
         if isinstance(state, str) and state[:length] in _STATES:
@@ -218,7 +217,7 @@ def value_column(values: list[Any], name: str) -> Column:
     pa = installed_pyarrow()
     if pa is None:
         return NumpyColumn.from_values(values, name)
-    from fedparity.tables.column_types import ArrowColumn  # noqa: PLC0415 -- with pyarrow only
+    from fedparity.tables.columns import ArrowColumn  # noqa: PLC0415 -- with pyarrow only
 
     kinds = set(map(type, values)) - {type(None)}
     if len(kinds) > 1:  # Arrow would make a whole number of 0.5 to fit it in

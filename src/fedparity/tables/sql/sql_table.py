@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from fedparity.errors import DatabaseError, DatabaseNameError, TableError
-from fedparity.sketches.selection.moments import Asked
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.databases import Address, DatabaseTable
 from fedparity.tables.ranking import RanksTable
 from fedparity.tables.sql.drivers import connect
@@ -85,7 +85,7 @@ class SqlTable:
         if stream is not None:
             stream.close()
 
-    def ranks(self, roles: Roles, asked: Asked) -> RanksTable | None:
+    def ranks(self, roles: Roles, request: SketchRequest) -> RanksTable | None:
         """Return what finds ranks, or counts scores, inside the database, where it can."""
         if self._session.dialect is not POSTGRESQL or not self.rescannable:
             return None
@@ -93,7 +93,7 @@ class SqlTable:
             return None
         if not can_rank(self._types[roles.score]):
             return None
-        return PostgresqlRanks(self._session, self._relation, self._types, roles, asked)
+        return PostgresqlRanks(self._session, self._relation, self._types, roles, request)
 
     def _described(self) -> Sequence[tuple[str, str]]:
         try:
@@ -118,7 +118,7 @@ class SqlTable:
 
 
 def _close(session: Session) -> None:
-    """End a session whose table is no longer read; a failure has no one to be reported to."""
+    """End a session whose table is no longer read; a failure cannot be reported to anyone."""
     with suppress(Exception):
         session.close()
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fedparity.errors import DatabaseError
-from fedparity.errors.table_errors import shortened
+from fedparity.errors.inputs import shortened
 
 __all__ = [
     "DUCKDB",
@@ -39,7 +39,7 @@ def name_parts(name: str) -> tuple[str, ...]:
     Raises
     ------
     DatabaseError
-        If it is no such name.
+        If it is not a valid name.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def name_parts(name: str) -> tuple[str, ...]:
     if not parts or len(parts) > _MOST_PARTS or ".".join(parts) != name or "\x00" in name:
         raise DatabaseError(
             f"{shortened(name)!r} is not the name of a table.",
-            fix="write NAME or SCHEMA.NAME; a part with a dot in it stands in double quotes, such "
+            fix="write NAME or SCHEMA.NAME; write a part that contains a dot in double quotes, such "
             'as "2026.visits".',
         )
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts)
@@ -79,7 +79,7 @@ _QUOTED = re.compile(
 _OPEN = re.compile(r"['\"`]|/\*|\*/|\$[A-Za-z_]*\$")
 """What is left of a quote or comment that is not closed."""
 _DISPUTED = "\\", "--", "/*", "#", "$", "`"
-"""Signs that do not mean the same to all databases; beside a semicolon they are not accepted."""
+"""Characters whose meaning depends on the database; together with a semicolon they are not accepted."""
 _WORD = re.compile(r"(?<![\w.$])[A-Za-z_]+")
 _READING = "select", "with", "values", "table"
 _WRITING = frozenset(
@@ -152,7 +152,7 @@ def single_query(sql: str) -> str:
         raise DatabaseError.bad_query("it does not start with SELECT, WITH, VALUES or TABLE")
     if writing := sorted(_WRITING.intersection(words)):
         raise DatabaseError.bad_query(
-            f"it holds the word {writing[0].upper()}; a column of that name stands in quotes"
+            f"it holds the word {writing[0].upper()}; write a column of that name in quotes"
         )
     return query
 
@@ -200,7 +200,7 @@ class Relation:
 
     dialect: Dialect
     source: str
-    """What stands after FROM."""
+    """The part after FROM."""
     table: tuple[str, ...] | None
     """The parts of the table's name; None for a query."""
     steady: bool = True
@@ -258,7 +258,7 @@ class Dialect:
 
     name: str
     mark: str = '"'
-    """What stands around names."""
+    """The quotation marks around names."""
     tables: str | None = _TABLES
     """Lists the tables, for a hint when one is not found."""
     readings: Mapping[str, str] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Loops that numba compiles: imported only where it is installed and pays.
 
-Every loop does what its namesake in ``numpy_kernel`` and ``exact_sums`` does, record by record.
+Every loop does what its namesake in ``passes`` and ``exact_sums`` does, record by record.
 Blocks of places stay in the first level of the cache.
 """
 
@@ -277,7 +277,7 @@ def add_between(scores, codes, weight_bits, bounds, counts, limbs):
 
 @intrinsic
 def _fetch(typing_context, column, position):  # noqa: ARG001 -- numba's signature
-    """Ask for the line of memory of an element, and do not wait for it."""
+    """Prefetch the cache line of an element."""
 
     def emit(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data

@@ -1,130 +1,58 @@
-"""The passes over all records: count buckets, count parts of buckets, gather what is kept."""
+"""The passes over all records, and the kernel of NumPy: count buckets, count parts of buckets, gather what is needed."""
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from itertools import chain, islice
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, get_args
+from typing import Literal, Protocol, TypeAlias, TypeVar, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from fedparity.errors import OptionError, RecordsError
-from fedparity.errors.table_errors import MissingExtraError
-from fedparity.laws.arrays import FloatArray
-from fedparity.sketches.records import Batch, BatchTask, Records
-from fedparity.sketches.selection.accumulators import SKIP, Bag, Bounds, Rules, Tally, Tuning
-from fedparity.sketches.selection.bucket_maps import BucketMap
-from fedparity.sketches.selection.moments import Beside, Moments
-from fedparity.sketches.selection.numpy_kernel import NumpyKernel, gather_places, tally_places
-from fedparity.sketches.selection.stages import FirstBuckets, SplitBuckets, Stage, Windows
+from fedparity.errors.base import MissingExtraError
+from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.progress import RowProgress
+from fedparity.sketches.accumulators import (
+    KEEP,
+    SKIP,
+    Bag,
+    Bounds,
+    ExtraSums,
+    Moments,
+    Rules,
+    Tally,
+    Tuning,
+    taken,
+)
+from fedparity.sketches.records import Batch, Records, map_batches
+from fedparity.sketches.stages import (
+    BucketMap,
+    FirstBuckets,
+    LinearMap,
+    SplitBuckets,
+    Stage,
+    Windows,
+)
 
 __all__ = [
     "ROWS_FOR_NUMBA",
     "Kernel",
     "KernelName",
-    "Progress",
+    "NumpyKernel",
     "Run",
-    "available_threads",
     "choose_kernel",
     "count_all",
     "count_parts",
     "gather",
-    "map_batches",
+    "gather_places",
+    "tally_places",
 ]
 
 State = TypeVar("State")
-
-_STEP = 0.1
-"""Seconds between two looks at an interrupt."""
-
-Progress = Callable[[int, int | None, str], None]
-"""Called with the rows read so far, the rows to read if known, and what is being done."""
-
-
-def available_threads() -> int:
-    """Return the number of cores that this process may use."""
-    return (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-
-
-def map_batches(
-    records: Records,
-    make: Callable[[], State],
-    work: Callable[[State, Batch], None],
-    *,
-    threads: int,
-    seen: Callable[[int], None],
-) -> list[State]:
-    """Read all batches, and return what each thread has gathered in a state of its own.
-
-    A thread takes the next batch when it is done with its last one. An error in one of them
-    stops the others at their next batch, and is raised. No more threads are started than there
-    are batches; a single one needs none, and is too small to keep Ctrl-C waiting.
-    """
-    batches = records.batches()
-    first = list(islice(batches, threads))
-    threads = max(1, len(first))
-    tasks = _TaskQueue(chain(first, batches))
-
-    def thread() -> State:
-        state = make()
-        for task in tasks:
-            try:
-                batch = task()
-                work(state, batch)
-            except BaseException:
-                tasks.stop()
-                raise
-            seen(batch.scores.size)
-        return state
-
-    if threads == 1:
-        return [thread()]
-    with ThreadPoolExecutor(threads) as pool:
-        try:  # from the first thread on: it reads while the others are started
-            futures = [pool.submit(thread) for _ in range(threads)]
-            _wait(futures)
-        except BaseException:  # Ctrl-C: no thread starts another batch
-            tasks.stop()
-            raise
-    return [future.result() for future in futures]
-
-
-def _wait(futures: Sequence[Future[Any]]) -> None:
-    """Wait for all, or for an error, in short steps: some libraries make long waits deaf to Ctrl-C."""
-    while wait(futures, timeout=_STEP, return_when=FIRST_EXCEPTION).not_done:
-        if any(future.done() and future.exception() for future in futures):
-            return
-
-
-class _TaskQueue:
-    """An iterator of tasks that several threads draw from."""
-
-    def __init__(self, tasks: Iterator[BatchTask]) -> None:
-        self._tasks = tasks
-        self._lock = threading.Lock()
-        self._stopped = False
-
-    def __iter__(self) -> _TaskQueue:
-        return self
-
-    def __next__(self) -> BatchTask:
-        with self._lock:
-            if self._stopped:
-                raise StopIteration
-            return next(self._tasks)
-
-    def stop(self) -> None:
-        """Yield no further task."""
-        self._stopped = True
-
 
 KernelName: TypeAlias = Literal["auto", "numpy", "numba"]
 """``auto``: numba above the number of rows from which it pays, if it is installed."""
@@ -174,13 +102,13 @@ def choose_kernel(name: str, rows: int | None) -> Kernel:
         return NumpyKernel()
     if find_spec("numba") is None:
         raise MissingExtraError.for_use("numba", "this kernel", "fast")
-    from fedparity.sketches.selection.numba_kernel import NumbaKernel  # noqa: PLC0415 -- numba is slow to load
+    from fedparity.sketches.numba_kernel import NumbaKernel  # noqa: PLC0415 -- numba is slow to load
 
     return NumbaKernel()
 
 
 def _pays(rows: int | None) -> bool:
-    loaded = "fedparity.sketches.selection.numba_kernel" in sys.modules
+    loaded = "fedparity.sketches.numba_kernel" in sys.modules
     least = _PAYS_LOADED if loaded else ROWS_FOR_NUMBA
     return rows is not None and rows >= least and (loaded or find_spec("numba") is not None)
 
@@ -194,9 +122,9 @@ class Run:
     kernel: Kernel
     threads: int
     means: bool
-    beside: Beside
+    extra: ExtraSums
     tuning: Tuning
-    progress: Progress | None = None
+    progress: RowProgress | None = None
     passes: int = 0
     sum_rows: int = 0
     """Rows of the exact sums: one per gap between targets, group by group."""
@@ -204,7 +132,7 @@ class Run:
 
     @property
     def needs_sums(self) -> bool:
-        """Whether records that are not kept are needed in sums."""
+        """Whether the records that are not kept must be summed."""
         return self.means or self.records.weighted
 
     def map_batches(
@@ -228,9 +156,9 @@ class Run:
         return Tally.zeros(buckets, weighted=self.records.weighted)
 
     def moments(self) -> Moments:
-        """Return sums of nothing, beside the sketch."""
+        """Return sums of nothing, in addition to the sketch."""
         groups = len(self.records.groups)
-        return Moments.zeros(self.beside, groups, weighted=self.records.weighted)
+        return Moments.zeros(self.extra, groups, weighted=self.records.weighted)
 
     def bag(self, candidates: int = 0, windows: int = 0) -> Bag:
         """Return an empty bag, with the sums that this run needs."""
@@ -268,7 +196,7 @@ def count_all(run: Run, buckets: FirstBuckets) -> tuple[Tally, Moments]:
 
 
 def count_parts(run: Run, first: Stage, last: Stage, parts: SplitBuckets) -> tuple[Tally, Bag]:
-    """Count the parts of the buckets that the last stage keeps, and sum what it does not."""
+    """Count the parts of the buckets that the last stage keeps, and sum the records that it excludes."""
 
     def make() -> tuple[Tally, Bag]:
         return run.tally(int(parts.first[-1])), run.bag()
@@ -316,12 +244,12 @@ class _Steps:
 
     def __init__(self, run: Run, first: Stage, last: Stage) -> None:
         self._run, self._last = run, last
-        self._coarse = Rules(np.minimum(first.slots, SKIP))  # what is not kept was summed before
+        self._coarse = Rules(np.minimum(first.slots, SKIP))  # excluded records were summed before
         self._chosen = first.buckets.chosen if isinstance(first.buckets, FirstBuckets) else None
         self._one_stage = first.buckets is last.buckets
 
     def kept(self, batch: Batch, rules: Rules, bag: Bag) -> Batch:
-        """Return what the last stage keeps; sum, or count, what it does not."""
+        """Return the records that the last stage keeps; sum, or count, the others."""
         if not batch.scores.size or self._chosen is None:
             return batch
         own = bag.with_same_sums()
@@ -341,3 +269,137 @@ def _check_unchanged(found: int, stage: Stage) -> None:
             "the records changed while they were read: two passes over them do not agree.",
             fix="sketch a copy or a snapshot of the table that nobody writes to.",
         )
+
+
+_BLOCK = 1 << 16
+"""Rows at once: large enough that threads seldom wait for each other, small enough for a cache."""
+
+
+_FEW_GROUPS = 8
+"""More groups than these need larger blocks, so that each has enough records in one."""
+
+
+class NumpyKernel:
+    """Counting and gathering, block by block."""
+
+    name = "numpy"
+    windows = False
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def count(self, chosen: BucketMap, batch: Batch, bounds: Bounds, tally: Tally) -> None:
+        """Count the records of a batch by bucket; those that may not be counted, by reason."""
+        for block in _blocks(batch):
+            tally_places(self._places(chosen, block, bounds, tally), block, tally)
+
+    def gather(
+        self,
+        chosen: BucketMap,
+        batch: Batch,
+        bounds: Bounds,
+        rules: Rules,
+        bag: Bag,
+    ) -> None:
+        """Keep the records of a batch, or add them to sums, as the rules say."""
+        for block in _blocks(batch):
+            gather_places(self._places(chosen, block, bounds, None), block, rules, bag)
+
+    def add_up(self, batch: Batch, moments: Moments) -> None:
+        """Add the records of a batch, all of which count, to exact sums."""
+        for block in _blocks(batch, _BLOCK * max(1, moments.groups // _FEW_GROUPS)):
+            moments.add(block)
+
+    def sort(self, scores: FloatArray) -> None:
+        """Put finite scores in increasing order, where they are."""
+        scores.sort()
+
+    def _places(
+        self, chosen: BucketMap, block: Batch, bounds: Bounds, tally: Tally | None
+    ) -> IntArray:
+        """The bucket of each record, counted group by group; -1 for those left out."""
+        if bounds.allow(block.scores):
+            places = self._buckets(chosen, block.scores)
+            allowed = None
+        else:
+            allowed = bounds.inside(block.scores)
+            places = chosen.buckets(np.where(allowed, block.scores, 0.0))
+        starts = self._room().starts[: places.size]
+        np.multiply(block.codes, chosen.width, out=starts, dtype=np.int64)
+        places += starts
+        if allowed is not None:
+            places[~allowed] = -1
+            if tally is not None:
+                counted = ~allowed if block.weights is None else ~allowed & (block.weights > 0)
+                tally.leave_out(block.scores[counted], bounds)
+        if block.weights is not None:
+            places[block.weights == 0] = -1  # nobody counts here
+        return places
+
+    def _buckets(self, chosen: BucketMap, scores: FloatArray) -> IntArray:
+        if not isinstance(chosen, LinearMap):
+            return chosen.buckets(scores)
+        room = self._room()
+        return chosen.buckets_in(scores, room.floats[: scores.size], room.places[: scores.size])
+
+    def _room(self) -> _Room:
+        """Memory for one block, kept by each thread."""
+        if not hasattr(self._local, "room"):
+            self._local.room = _Room()
+        room: _Room = self._local.room
+        return room
+
+
+class _Room:
+    """Arrays that are written again for every block."""
+
+    def __init__(self) -> None:
+        self.floats = np.empty(_BLOCK)
+        self.places = np.empty(_BLOCK, dtype=np.int64)
+        self.starts = np.empty(_BLOCK, dtype=np.int64)
+
+
+def tally_places(places: IntArray, block: Batch, tally: Tally) -> None:
+    """Count records by place; -1 is the last place."""
+    np.add.at(tally.counts, places, 1)
+    if block.weights is not None and tally.masses is not None:
+        np.add.at(tally.masses, places, block.weights)
+
+
+def gather_places(places: IntArray, block: Batch, rules: Rules, bag: Bag) -> None:
+    """Keep records, count those equal to a candidate, and add the others to their sums."""
+    slots = rules.slots[places]
+    kept = np.flatnonzero(slots <= KEEP)
+    if kept.size:
+        if rules.candidates.size:
+            kept = _without_equal(kept, slots[kept], block, rules.candidates, bag)
+        bag.kept.append(taken(block, kept))
+    if bag.values is not None or bag.weights is not None:
+        summed = np.flatnonzero(slots >= 0)
+        if summed.size:
+            rest = taken(block, summed)
+            bag.add_sums(slots[summed].astype(np.int64), rest.scores, rest.weights)
+
+
+def _without_equal(
+    kept: IntArray,
+    slots: npt.NDArray[np.int32],
+    block: Batch,
+    candidates: FloatArray,
+    bag: Bag,
+) -> IntArray:
+    """Count the records that equal the candidate of their bucket; return the others."""
+    position = KEEP - 1 - slots.astype(np.int64)
+    has_one = position >= 0
+    equal = has_one & (candidates[np.where(has_one, position, 0)] == block.scores[kept])
+    np.add.at(bag.equal, position[equal], 1)
+    if bag.weights is not None and block.weights is not None:
+        first = bag.weights.limbs.shape[0] - candidates.size
+        bag.weights.add(first + position[equal], block.weights[kept[equal]])
+    rest: IntArray = kept[~equal]
+    return rest
+
+
+def _blocks(batch: Batch, rows: int = _BLOCK) -> Iterator[Batch]:
+    for start in range(0, batch.scores.size, rows):
+        yield taken(batch, slice(start, start + rows))

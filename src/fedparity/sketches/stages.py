@@ -1,19 +1,16 @@
-"""Stages of narrowing down: a map over all records, then finer ones inside crowded buckets."""
+"""Stages of narrowing down: a monotone map from scores to buckets, chosen from a sample, then finer ones inside crowded buckets."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.sketches.grids import ranks
-from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import ArrayRecords, Batch, CachedRecords, Records
-from fedparity.sketches.selection.accumulators import (
+from fedparity.sketches.accumulators import (
     KEEP,
     SKIP,
     Bounds,
@@ -21,31 +18,28 @@ from fedparity.sketches.selection.accumulators import (
     candidate_slot,
     window_slot,
 )
-from fedparity.sketches.selection.bucket_maps import (
-    BucketMap,
-    Keys,
-    LinearMap,
-    choose_map,
-    from_keys,
-    to_keys,
-)
+from fedparity.sketches.kinds import RankTargets, Targets
+from fedparity.sketches.records import ArrayRecords, Batch, CachedRecords, Records
 
 __all__ = [
+    "BucketMap",
     "Buckets",
     "FirstBuckets",
-    "MassTargets",
-    "Narrowed",
+    "KeyMap",
+    "Keys",
+    "LinearMap",
     "OneBucket",
-    "RankTargets",
     "SplitBuckets",
     "Stage",
-    "Targets",
     "Windows",
+    "choose_map",
     "choose_windows",
     "first_map",
+    "from_keys",
     "narrow",
     "score_sample",
     "split",
+    "to_keys",
     "within_windows",
 ]
 
@@ -92,147 +86,14 @@ def first_map(sample: FloatArray, records: Records, levels_hint: int, tuning: Tu
     return choose_map(sample, int(max(64, min(wanted, most))))
 
 
-_EPSILON = 2.0**-52
-
-
-class Narrowed(NamedTuple):
-    """One group's buckets after a count."""
-
-    kept: npt.NDArray[np.bool_]
-    """Buckets that hold something wanted."""
-    gaps: IntArray
-    """For the others: after how many of the targets they lie."""
-    targets: Targets
-    """The same targets, counted among the kept records only."""
-
-
-@dataclass(frozen=True, eq=False)
-class RankTargets:
-    """Ranks among records that count once each.
-
-    Parameters
-    ----------
-    ranks : increasing array of int64
-        Wanted ranks, from 1, among the records that are still in question.
-    """
-
-    ranks: IntArray
-
-    @classmethod
-    def from_count(cls, count: int, levels: int, kind: Kind) -> RankTargets:
-        r"""Return the ranks of the quantiles, or of the records that the edges of bins cut.
-
-        Edge :math:`l` of k bins is cut through the record of rank
-        :math:`\lfloor n l / k \rfloor + 1`, or lies just before it.
-        """
-        if kind == "quantile":
-            return cls(ranks(count, levels).astype(np.int64))
-        edges = [count * edge // levels + 1 for edge in range(1, levels)]
-        return cls(np.array(edges, dtype=np.int64))
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.ranks.size
-
-    def narrow(self, counts: IntArray, _: FloatArray | None) -> Narrowed:
-        """Return the buckets to keep, given the counts of all."""
-        running = np.cumsum(counts)
-        places = np.searchsorted(running, self.ranks, side="left")
-        kept = np.zeros(counts.size, dtype=bool)
-        kept[places] = True
-        skipped_before = np.cumsum(np.where(kept, 0, counts))
-        return Narrowed(
-            kept,
-            np.searchsorted(places, np.arange(counts.size), side="left"),
-            RankTargets(self.ranks - skipped_before[places]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class MassTargets:
-    """Positions in the running weight, known up to the rounding of sums of floats.
-
-    Parameters
-    ----------
-    masses : increasing array
-        Wanted running weights among the records that are still in question.
-    slack : float
-        How far those, and the running weight of buckets, may be from their exact values.
-    above, upto : arrays of int64
-        The rank of the record that each target falls on is above the one, and at most the
-        other, among the records that are still in question. Ranks are whole numbers, so that
-        a target never strays over records that are no longer in question.
-    """
-
-    masses: FloatArray
-    slack: float
-    above: IntArray
-    upto: IntArray
-
-    @classmethod
-    def from_mass(cls, count: int, total: float, levels: int, kind: Kind) -> MassTargets:
-        """Return the targets of ``levels`` numbers of a group with this many records."""
-        steps = (
-            2 * np.arange(1, levels + 1) - 1 if kind == "quantile" else 2 * np.arange(1, levels)
-        )
-        return cls(
-            steps / (2 * levels) * total,
-            4 * (count + 64) * _EPSILON * total,
-            np.zeros(steps.size, dtype=np.int64),
-            np.full(steps.size, count),
-        )
-
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return self.masses.size
-
-    def between(self, counts: IntArray, weights: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return the first and the last bucket, or run, that may hold each target."""
-        ranks_, running = np.cumsum(counts), np.cumsum(weights)
-        slack = self.slack + 4 * (counts.size + 64) * _EPSILON * float(running[-1])
-        lowest = np.searchsorted(ranks_, self.above, side="right")
-        highest = np.searchsorted(ranks_, self.upto, side="left")
-        first = np.searchsorted(running, self.masses - slack, side="left")
-        last = np.searchsorted(running, self.masses + slack, side="right")
-        return np.clip(first, lowest, highest), np.clip(last, lowest, highest)
-
-    def narrow(self, counts: IntArray, masses: FloatArray | None) -> Narrowed:
-        """Return the buckets to keep: all that may hold a target, given rounding."""
-        weights = np.zeros(counts.size) if masses is None else masses
-        first, last = self.between(counts, weights)
-        steps = np.zeros(counts.size + 1, dtype=np.int64)
-        np.add.at(steps, first, 1)
-        np.add.at(steps, last + 1, -1)
-        kept = (np.cumsum(steps[:-1]) > 0) & (counts > 0)
-        skipped = np.cumsum(np.where(kept, 0.0, weights))
-        still = np.where(kept, counts, 0)
-        ranks_ = np.cumsum(still)
-        rounding = 4 * counts.size * _EPSILON * float(np.sum(weights))
-        return Narrowed(
-            kept,
-            np.searchsorted(last, np.arange(counts.size), side="left"),
-            MassTargets(
-                self.masses - skipped[first],
-                self.slack + rounding,
-                ranks_[first] - still[first],
-                ranks_[last],
-            ),
-        )
-
-
-Targets = RankTargets | MassTargets
-
-
 _DEVIATIONS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Parts of kept buckets in which their wanted ranks almost surely lie.
+    """Parts of kept buckets that almost surely contain their requested ranks.
 
-    A bucket of a continuous law is filled evenly, so that a rank inside it tells where to look: within
+    Scores of a continuous law are spread evenly inside a bucket, so that a rank inside it predicts its score: within
     five standard deviations of its expected place. Records below and above are counted, not kept.
     Where a window turns out to miss its rank, everything is gathered again without windows; hence
     they save time and memory, and never change a result.
@@ -247,7 +108,7 @@ class Windows:
 def choose_windows(
     stage: Stage, sample: FloatArray, tuning: Tuning
 ) -> tuple[Stage, Windows] | None:
-    """Return a stage that keeps only windows of its buckets; None where they would not help."""
+    """Return a stage that keeps only windows of its buckets; None if that would not help."""
     buckets = stage.buckets
     if not isinstance(buckets, FirstBuckets) or not isinstance(buckets.chosen, LinearMap):
         return None
@@ -342,7 +203,7 @@ class FirstBuckets:
         return self._first_key(wanted), self._first_key(wanted + 1) - np.uint64(1)
 
     def _first_key(self, wanted: IntArray) -> Keys:
-        """The lowest key whose bucket is at least the wanted one."""
+        """The lowest key whose bucket is at least the given one."""
         low = np.full(wanted.size, to_keys(np.array([-np.inf]))[0])
         high = np.full(wanted.size, to_keys(np.array([np.inf]))[0])
         while (low < high).any():
@@ -395,7 +256,7 @@ class Stage:
     slots: npt.NDArray[np.int32]
     """One per bucket, and ``SKIP`` for records that are in none."""
     targets: tuple[Targets | None, ...]
-    """What is wanted of each group, counted among the records that are kept."""
+    """The targets of each group, relative to the kept records."""
 
     @property
     def volume(self) -> int:
@@ -442,7 +303,7 @@ def narrow(
     *,
     sums: bool,
 ) -> Stage:
-    """Return the stage in which only buckets that hold something wanted are kept.
+    """Return the stage that keeps only the buckets that contain a target.
 
     With ``sums`` the records of the others are added to the sum of their gap; the rows of the
     sums are numbered group by group, one more per group than it has targets.
@@ -464,7 +325,7 @@ def narrow(
 
 
 def split(stage: Stage, most_parts: int) -> SplitBuckets | None:
-    """Return the kept buckets of a stage, each cut into parts; None if all are single scores."""
+    """Return the kept buckets of a stage, each divided into parts; None if each holds a single score."""
     cut = np.flatnonzero(stage.slots[:-1] <= KEEP)
     low, high = stage.buckets.limits(cut)
     if (low == high).all():
@@ -478,3 +339,138 @@ def split(stage: Stage, most_parts: int) -> SplitBuckets | None:
     child[cut] = np.arange(cut.size)
     starts = first[np.searchsorted(cut, stage.buckets.starts, side="left")]
     return SplitBuckets(stage.buckets, child, low, high, shifts, first, starts)
+
+
+Keys = npt.NDArray[np.uint64]
+
+
+_CELLS = 1 << 16
+"""Cells of the key map: sign, exponent and four bits of the mantissa."""
+_TAIL = 0.0005
+"""Share of the sample below and above the linear buckets."""
+_SIGN = np.uint64(1 << 63)
+
+
+class BucketMap(Protocol):
+    """A map from scores to buckets that never puts a larger score into a lower bucket."""
+
+    @property
+    def width(self) -> int:
+        """Number of buckets of one group."""
+        ...
+
+    def buckets(self, scores: FloatArray) -> IntArray:
+        """Return the bucket of each finite score."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Buckets of equal width between two scores, and one for each tail.
+
+    Subtraction, multiplication and truncation never decrease when their argument grows, in
+    floats as in reals: hence the map is monotone however they round.
+    """
+
+    low: float
+    scale: float
+    inner: int
+
+    @property
+    def width(self) -> int:
+        """Number of buckets of one group."""
+        return self.inner + 2
+
+    def buckets(self, scores: FloatArray) -> IntArray:
+        """Return the bucket of each score, 0 and the last one for the tails."""
+        return self.buckets_in(scores, np.empty(scores.size), np.empty(scores.size, np.int64))
+
+    def buckets_in(self, scores: FloatArray, room: FloatArray, places: IntArray) -> IntArray:
+        """Return the same in memory that is there already: fresh pages cost more than sums."""
+        with np.errstate(over="ignore"):
+            np.subtract(scores, self.low, out=room)
+            room *= self.scale
+        room += 1.0
+        np.fmax(room, 0.0, out=room)
+        np.fmin(room, self.inner + 1.0, out=room)
+        np.copyto(places, room, casting="unsafe")
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class KeyMap:
+    """Buckets by the leading bits of a float: for scores of many magnitudes.
+
+    The bits of a float, with the sign turned, are a whole number that grows with the float. Its
+    16 leading bits choose a cell; a cell where the sample has many scores is cut into a power
+    of two of buckets.
+    """
+
+    first: npt.NDArray[np.uint32]
+    """The lowest bucket of each cell."""
+    shifts: npt.NDArray[np.uint8]
+    """How many of a key's 48 other bits do not tell buckets apart."""
+    width: int
+
+    def buckets(self, scores: FloatArray) -> IntArray:
+        """Return the bucket of each score."""
+        keys = to_keys(scores)
+        cells = (keys >> np.uint64(48)).astype(np.int64)
+        rest = keys & np.uint64((1 << 48) - 1)
+        part = (rest >> self.shifts[cells].astype(np.uint64)).astype(np.int64)
+        return part + self.first[cells].astype(np.int64)
+
+
+def to_keys(scores: FloatArray) -> Keys:
+    """Return whole numbers in the order of the scores; -0.0 and 0.0 have the same."""
+    bits = (scores + 0.0).view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def from_keys(keys: Keys) -> FloatArray:
+    """Return the scores of :func:`to_keys`."""
+    return np.where(keys & _SIGN, keys ^ _SIGN, ~keys).view(np.float64)
+
+
+def choose_map(sample: FloatArray, inner: int) -> LinearMap | KeyMap:
+    """Return the map that spreads a sorted sample better over about ``inner`` buckets.
+
+    A bad sample makes a slow map, never a wrong one.
+    """
+    linear = _linear_map(sample, inner)
+    crowding = 1.0 if linear is None else _crowding(linear, sample)
+    if linear is not None and crowding <= 8 / inner:
+        return linear
+    keyed = _key_map(sample, inner)
+    if linear is None or _crowding(keyed, sample) < 0.7 * crowding:
+        return keyed
+    return linear
+
+
+def _linear_map(sample: FloatArray, inner: int) -> LinearMap | None:
+    last = sample.size - 1
+    low, high = sample[int(_TAIL * last)], sample[last - int(_TAIL * last)]
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = float(inner / (high - low))
+    if not 0 < scale < np.inf:
+        return None
+    return LinearMap(float(low), scale, inner)
+
+
+def _key_map(sample: FloatArray, inner: int) -> KeyMap:
+    cells = (to_keys(sample) >> np.uint64(48)).astype(np.int64)
+    share = np.bincount(cells, minlength=_CELLS) / sample.size
+    bits = np.floor(np.log2(np.maximum(share * inner, 1.0))).astype(np.int64)
+    widths = np.left_shift(1, bits)
+    empty = share == 0
+    # Cells without a sample share one bucket with their empty neighbors.
+    widths[empty] = np.append(True, ~empty[:-1])[empty]
+    ends = np.cumsum(widths)
+    first = np.where(empty & (widths == 0), ends - 1, ends - widths)
+    return KeyMap(first.astype(np.uint32), (48 - bits).astype(np.uint8), int(ends[-1]))
+
+
+def _crowding(chosen: BucketMap, sample: FloatArray) -> float:
+    """How many of the sample, as a share, are in the same bucket as one of them, on average."""
+    counts = np.bincount(chosen.buckets(sample))
+    return float(np.sum((counts / sample.size) ** 2))

@@ -1,37 +1,48 @@
-"""Exact sketches of all groups of a table in two passes and little memory."""
+"""Exact sketches of all groups of a table, in two passes and little memory, by the strategy that its source allows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 
 from fedparity.errors import ScoreError
 from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.progress import RowProgress
+from fedparity.sketches.accumulators import (
+    Bag,
+    Bounds,
+    ExtraSums,
+    Moments,
+    SketchRequest,
+    Tally,
+    Tuning,
+)
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT
-from fedparity.sketches.kinds import Kind
-from fedparity.sketches.records import Records, RowCounts
-from fedparity.sketches.selection.accumulators import Bag, Bounds, Tally, Tuning
-from fedparity.sketches.selection.moments import Asked, Beside, Moments
-from fedparity.sketches.selection.passes import (
+from fedparity.sketches.kinds import Kind, MassTargets, RankTargets, Targets
+from fedparity.sketches.passes import (
     KernelName,
-    Progress,
     Run,
-    available_threads,
     choose_kernel,
     count_all,
     count_parts,
     gather,
 )
-from fedparity.sketches.selection.resolve import Resolved, Resolver, Values
-from fedparity.sketches.selection.stages import (
+from fedparity.sketches.records import (
+    Batch,
+    Records,
+    RowCounts,
+    available_threads,
+    cache_records,
+    default_memory,
+    map_batches,
+)
+from fedparity.sketches.resolve import Resolved, Resolver, Values
+from fedparity.sketches.stages import (
     FirstBuckets,
-    MassTargets,
-    RankTargets,
     Stage,
-    Targets,
     choose_windows,
     first_map,
     narrow,
@@ -41,16 +52,20 @@ from fedparity.sketches.selection.stages import (
 )
 
 __all__ = [
-    "AskedPlace",
     "Census",
+    "ComputeOptions",
     "MayRank",
+    "Measurement",
+    "QueriedSource",
     "RankedRecords",
     "Selected",
+    "Strategy",
+    "measure_records",
     "select",
-    "where_met",
+    "where_sketched",
 ]
 
-Found = TypeVar("Found")
+Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +101,9 @@ class Census:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selected:
-    """The sketches of all groups, and how they were found.
+    """The sketches of all groups, and how they were computed.
 
-    What is said of a group is None where nothing was requested of it, or it has no record.
+    The entry of a group is None if no levels were requested for it, or if it has no records.
     """
 
     census: Census
@@ -116,33 +131,33 @@ def select(
     kind: Kind = "quantile",
     thresholds: Sequence[float] = (),
     points: FloatArray | None = None,
-    beside: Beside | None = None,
+    extra: ExtraSums | None = None,
     score_range: tuple[float, float] | None = None,
     levels_hint: int = 100,
     threads: int | None = None,
     kernel: KernelName = "auto",
-    progress: Progress | None = None,
+    progress: RowProgress | None = None,
     tuning: Tuning | None = None,
 ) -> Selected:
     r"""Return the exact quantiles, bin means or counts of every group, without sorting the records.
 
-    A monotone map sends scores to buckets. The first pass counts them, which tells the bucket
-    of every wanted rank; the second keeps the records of those buckets only, and they are
+    A monotone map sends scores to buckets. The first pass counts them, which yields the bucket
+    of every requested rank; the second keeps the records of those buckets only, and they are
     sorted. Sums that means, squares and weights need are kept as whole numbers. So the result does
     not depend on the order of the records, on threads, or on the kernel: every bit is the same.
 
     Parameters
     ----------
     levels : function of a census to one number of levels per group
-        Called after the first pass; 0 where nothing is wanted of a group.
+        Called after the first pass; it returns 0 for a group of which no sketch is needed.
     kind : "quantile", "mean" or "counts"
         For ``counts`` the values are the records, or their weight, at all ``points``, whatever
         the number of levels; one pass finds them.
     thresholds : sequence of numbers
         Scores at or above which records are counted as well.
     points : increasing array, for kind ``counts``
-        The scores there can be, see :class:`~fedparity.sketches.grids.ScoreGrid`.
-    beside : Beside, optional
+        The scores there can be, see :class:`~fedparity.sketches.kinds.ScoreGrid`.
+    extra : ExtraSums, optional
         What is added up; only what the sketch needs if absent.
     score_range : pair of numbers, optional
         Scores outside are refused.
@@ -162,14 +177,14 @@ def select(
     value l is the lowest score up to which at least the share :math:`u_\ell` of the mass lies;
     for kind ``mean`` it is the float nearest to the mean of bin l.
     """
-    asked = Asked(kind=kind, thresholds=thresholds, points=points)
+    request = SketchRequest(kind=kind, thresholds=thresholds, points=points)
     run = Run(
         records=records,
         bounds=Bounds() if score_range is None else Bounds(*score_range),
         kernel=choose_kernel(kernel, records.rows),
         threads=available_threads() if threads is None else threads,
         means=kind == "mean",
-        beside=asked.beside() if beside is None else beside,
+        extra=request.extra_sums() if extra is None else extra,
         progress=progress,
         tuning=tuning or Tuning(),
     )
@@ -180,7 +195,7 @@ def select(
     )
     tally, moments = count_all(run, buckets)
     census = _census(run, tally, moments, buckets)
-    asked.check(moments)
+    request.check(moments)
     wanted = [int(number) for number in levels(census)]
     if ranked:
         targets = [
@@ -189,35 +204,35 @@ def select(
         stage = _first_stage(run, buckets, tally, targets)
         found = _resolved(run, kind, stage, sample, moments).sketches(census.counts, wanted)
     else:
-        found = _counted(asked, wanted, census, moments)
+        found = _counted(request, wanted, census, moments)
     values = tuple(each.values for each in found)
     return Selected(
         census=census,
         totals=tuple(each.total for each in found),
         values=values,
         inside=tuple(each.inside for each in found),
-        above=where_met(values, asked.above(moments)),
-        records=where_met(values, asked.records(moments)),
+        above=where_sketched(values, request.above(moments)),
+        records=where_sketched(values, request.records(moments)),
         kernel=run.kernel.name,
         passes=run.passes,
         moments=moments,
     )
 
 
-def where_met(values: Sequence[object], found: Iterable[Found]) -> tuple[Found | None, ...]:
-    """Return what was found of each group, and None where it has no values."""
-    return tuple(None if own is None else one for own, one in zip(values, found, strict=True))
+def where_sketched(values: Sequence[object], entries: Iterable[Entry]) -> tuple[Entry | None, ...]:
+    """Return the entry of each group, and None where the group has no sketch."""
+    return tuple(None if own is None else one for own, one in zip(values, entries, strict=True))
 
 
 def _counted(
-    asked: Asked, wanted: Sequence[int], census: Census, moments: Moments
+    request: SketchRequest, wanted: Sequence[int], census: Census, moments: Moments
 ) -> list[Resolved]:
     """The counts of each group at the points of a grid."""
     totals = (census.counts if moments.weights is None else census.masses).tolist()
     return [
         Resolved(total, values if number and count else None)
         for total, values, number, count in zip(
-            totals, asked.counts(moments), wanted, census.counts.tolist(), strict=True
+            totals, request.counts(moments), wanted, census.counts.tolist(), strict=True
         )
     ]
 
@@ -225,7 +240,7 @@ def _counted(
 def _first_stage(
     run: Run, buckets: FirstBuckets, tally: Tally, targets: Sequence[Targets | None]
 ) -> Stage:
-    """The buckets that hold a wanted rank."""
+    """The buckets that contain a requested rank."""
     run.sum_rows = sum(target.size + 1 for target in targets if target is not None)
     return narrow(buckets, tally.counts[:-1], _masses(tally), targets, sums=run.needs_sums)
 
@@ -233,7 +248,7 @@ def _first_stage(
 def _resolved(
     run: Run, kind: Kind, first: Stage, sample: FloatArray, moments: Moments
 ) -> Resolver:
-    """What resolves the wanted ranks: records are gathered, in further passes."""
+    """Resolve the requested ranks: gather records, in further passes."""
     last, sums = _narrowed(run, first)
     last, atoms, atom_places = last.with_candidates(sample, run.tuning)
     last, bag = _gathered(run, first, last, atoms, sample)
@@ -265,7 +280,7 @@ def _targets(run: Run, census: Census, group: int, levels: int, kind: Kind) -> T
 
 
 def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
-    """Cut buckets until what is kept fits; return the last stage and the sums so far."""
+    """Divide buckets until the kept records fit in memory; return the last stage and the sums so far."""
     sums, last = run.bag(), first
     for _ in range(run.tuning.stages):
         parts = split(last, run.tuning.parts) if last.volume > run.tuning.kept else None
@@ -280,7 +295,7 @@ def _narrowed(run: Run, first: Stage) -> tuple[Stage, Bag]:
 def _gathered(
     run: Run, first: Stage, last: Stage, atoms: FloatArray, sample: FloatArray
 ) -> tuple[Stage, Bag]:
-    """Gather what is kept: windows of buckets if they help, else, or if one misses, all of it."""
+    """Gather the kept records: only windows of buckets if that helps; everything if it does not, or if a window misses its rank."""
     chosen = None
     if run.kernel.windows and not run.needs_sums and last.buckets is first.buckets:
         chosen = choose_windows(last, sample, run.tuning)
@@ -293,8 +308,8 @@ def _gathered(
     return last, gather(run, first, last, atoms)
 
 
-class AskedPlace(Protocol):
-    """A place that answers queries about its records, so that they are not read."""
+class QueriedSource(Protocol):
+    """A source that answers queries about its records, so that they are not read."""
 
     @property
     def place(self) -> str:
@@ -302,12 +317,12 @@ class AskedPlace(Protocol):
         ...
 
     @property
-    def questions(self) -> int:
+    def queries(self) -> int:
         """The number of queries so far."""
         ...
 
 
-class RankedRecords(AskedPlace, Protocol):
+class RankedRecords(QueriedSource, Protocol):
     """The scores of all groups, of which only the numbers of a sketch are requested."""
 
     def census(self, score_range: tuple[float, float] | None) -> Census | None:
@@ -337,6 +352,139 @@ class RankedRecords(AskedPlace, Protocol):
 class MayRank(Protocol):
     """Records that know whether their source can rank them."""
 
-    def ranked(self, asked: Asked) -> RankedRecords | None:
+    def ranked(self, request: SketchRequest) -> RankedRecords | None:
         """Return the same records, ranked where they are; None if they have to be read."""
         ...
+
+
+Strategy: TypeAlias = Literal["in memory", "several scans", "one pass", "where they are"]
+"""``where they are``: ranked by a database or by Spark, and not read; ``in memory``: read once and cached;
+``several scans``: read twice or more, with little memory; ``one pass``: read once and not cached, with a
+stated error of the ranks beyond the first chunk, where ranks are requested."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeOptions:
+    """What a measurement may use; a matter of speed and memory, never of result."""
+
+    memory: int | None = None
+    """Bytes of records that may be cached; a quarter of the machine's memory if absent."""
+    threads: int | None = None
+    kernel: KernelName = "auto"
+    resolution: int = 4096
+    """Values of a summary, where records come once: the error of ranks is about 1/(2m)."""
+    progress: RowProgress | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """The sketches of all groups, their errors, and the strategy that computed them."""
+
+    selected: Selected
+    rank_errors: tuple[float, ...]
+    strategy: Strategy
+
+
+def measure_records(
+    records: Records,
+    levels: Callable[[Census], Sequence[int]],
+    request: SketchRequest,
+    *,
+    score_range: tuple[float, float] | None,
+    levels_hint: int = 100,
+    options: ComputeOptions | None = None,
+) -> Measurement:
+    """Return the sketch of every group: exact, unless the records can be read only once.
+
+    A source that can rank scores itself does so: its records then stay where they are.
+    Of records that can be read only once, those beyond the first chunk are summarized, and the
+    rank error says by how much the result may be off. Counts need one pass, and are always exact.
+    """
+    options = options or ComputeOptions()
+    if isinstance(records, MayRank):
+        found = _where_they_are(records, levels, request, score_range, options)
+        if found is not None:
+            return found
+    if not records.rescannable:
+        return _in_one_pass(records, levels, request, score_range, options)
+    limit = default_memory() if options.memory is None else options.memory
+    threads = available_threads() if options.threads is None else options.threads
+    cached = None
+    once = request.kind == "counts"
+    if records.worth_caching and not once:
+        cached = cache_records(records, limit, threads=threads, progress=options.progress)
+    selected = select(
+        records if cached is None else cached,
+        levels,
+        kind=request.kind,
+        thresholds=request.thresholds,
+        points=request.points,
+        score_range=score_range,
+        levels_hint=levels_hint,
+        threads=threads,
+        kernel=options.kernel,
+        progress=options.progress,
+    )
+    resident = cached is not None or records.resident or not records.worth_caching
+    read: Strategy = "one pass" if once else "several scans"
+    return Measurement(
+        selected=selected,
+        rank_errors=(0.0,) * len(records.groups),
+        strategy="in memory" if resident else read,
+    )
+
+
+def _where_they_are(
+    records: MayRank,
+    levels: Callable[[Census], Sequence[int]],
+    request: SketchRequest,
+    score_range: tuple[float, float] | None,
+    options: ComputeOptions,
+) -> Measurement | None:
+    """The same numbers, found by the source itself; None if it cannot."""
+    ranked = records.ranked(request)
+    census = None if ranked is None else ranked.census(score_range)
+    if ranked is None or census is None:
+        return None
+    requested = levels(census)
+    if options.progress is not None:
+        options.progress(0, int(census.counts.sum()), f"ranking in {ranked.place}")
+    selected = ranked.selected(census, requested)
+    if selected is None:
+        return None
+    errors = (0.0,) * census.counts.size
+    return Measurement(selected=selected, rank_errors=errors, strategy="where they are")
+
+
+def _in_one_pass(
+    records: Records,
+    levels: Callable[[Census], Sequence[int]],
+    request: SketchRequest,
+    score_range: tuple[float, float] | None,
+    options: ComputeOptions,
+) -> Measurement:
+    from fedparity.sketches.streaming import StreamSketch  # noqa: PLC0415 -- read once only
+
+    stream = StreamSketch(
+        groups=records.groups,
+        request=request,
+        weighted=records.weighted,
+        resolution=options.resolution,
+        score_range=score_range,
+        kernel=options.kernel,
+        threads=options.threads,
+    )
+    done = 0
+
+    def seen(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if options.progress is not None:
+            options.progress(done, records.rows, "reading")
+
+    def work(_: None, batch: Batch) -> None:
+        stream.update(batch)
+
+    map_batches(records, lambda: None, work, threads=1, seen=seen)
+    selected, errors = stream.finish(levels, records.accept)
+    return Measurement(selected=selected, rank_errors=errors, strategy="one pass")

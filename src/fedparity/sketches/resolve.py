@@ -13,13 +13,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.sorting import sort_scores
+from fedparity.laws.arrays import FloatArray, IntArray, sort_scores
+from fedparity.sketches.accumulators import Bag, taken
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_integer
-from fedparity.sketches.kinds import Kind
-from fedparity.sketches.selection.accumulators import Bag, taken
-from fedparity.sketches.selection.passes import Run
-from fedparity.sketches.selection.stages import MassTargets, RankTargets, Stage
+from fedparity.sketches.kinds import Kind, MassTargets, RankTargets
+from fedparity.sketches.passes import Run
+from fedparity.sketches.stages import Stage
 
 __all__ = [
     "BinMeans",
@@ -41,12 +40,12 @@ __all__ = [
 
 
 class Cut(NamedTuple):
-    """Where a wanted mass falls among the kept records."""
+    """The position of a requested mass among the kept records."""
 
     run: int
     """Position of the run that it falls into."""
     before: int
-    """The exact mass of all records, kept or not, that come before that run."""
+    """The exact mass of all records before that run, kept or not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +103,17 @@ class CountedRuns:
         sums = ExactSums.zeros(size)
         sums.add(rows[single], self.scores[single])
         totals = sums.totals()
-        for index in np.flatnonzero(several & (rows >= 0)).tolist():
-            totals[rows[index]] += self.mass(index) * exact_integer(self.scores[index])
-        return totals
+        several &= rows >= 0
+        if self.counts is None or not several.any():
+            return totals
+        products = ExactSums.zeros(size, products=True)
+        low = self.counts[several] & 0xFFFFFFFF
+        for part in (low, self.counts[several] - low):  # each is exact as a float
+            if part.any():
+                floats = part.astype(np.float64)
+                products.add_products(rows[several], self.scores[several], floats)
+        added = (product >> LOWEST_EXPONENT for product in products.totals())
+        return [total + more for total, more in zip(totals, added, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +165,7 @@ class WeightedRuns:
     ) -> list[Cut]:
         """Return the first run up to which the running mass reaches, or passes, each target.
 
-        Floats tell where to look; whole numbers decide.
+        Floats give the approximate position; whole numbers decide.
 
         Parameters
         ----------
@@ -421,7 +428,7 @@ Values: TypeAlias = npt.NDArray[Any]
 """The numbers of a sketch: floats, or whole numbers where records are counted."""
 
 _MANY = 1 << 14
-"""Kept records from which threads that sort them are worth their start."""
+"""Number of kept records above which sorting on several threads is faster."""
 
 
 class Resolved(NamedTuple):
@@ -441,7 +448,7 @@ class Resolved(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Resolver:
-    """The last step: kept records are sorted, and the numbers read off."""
+    """The last step: the kept records are sorted, and the numbers of the sketch are computed from them."""
 
     run: Run
     kind: Kind

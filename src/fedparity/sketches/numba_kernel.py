@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.laws.arrays import FloatArray
+from fedparity.sketches import compiled as typed_by_numba
+from fedparity.sketches.accumulators import Bag, Bounds, Moments, Rules, Tally
 from fedparity.sketches.exact_sums import ExactSums
+from fedparity.sketches.passes import NumpyKernel
 from fedparity.sketches.records import Batch
-from fedparity.sketches.selection import compiled as typed_by_numba
-from fedparity.sketches.selection.accumulators import Bag, Bounds, Rules, Tally
-from fedparity.sketches.selection.bucket_maps import BucketMap, KeyMap, LinearMap
-from fedparity.sketches.selection.moments import Moments
-from fedparity.sketches.selection.numpy_kernel import NumpyKernel
+from fedparity.sketches.stages import BucketMap, KeyMap, LinearMap
 
 __all__ = ["NumbaKernel"]
 
@@ -96,25 +95,25 @@ class NumbaKernel:
         rows = batch.scores.size
         scores, codes = _fixed(batch.scores), _fixed(batch.codes)
         bits = scores.view(np.int64)
-        beside = moments.beside
+        extra = moments.extra
         if batch.weights is None or moments.weights is None:
-            if beside.squares:
+            if extra.squares:
                 compiled.add_squares(bits, codes, moments.squares.in_words())
-            if beside.sums:
+            if extra.sums:
                 compiled.add_scores(bits, codes, _limbs(moments.sums.in_limbs(), rows))
-            if beside.bounds.size:
-                compiled.count_between(scores, codes, beside.bounds, moments.counts)
+            if extra.bounds.size:
+                compiled.count_between(scores, codes, extra.bounds, moments.counts)
             return
         weights = _fixed(batch.weights).view(np.int64)
         compiled.add_squares(weights, codes, moments.weight_squares.in_words())
-        if beside.squares:
+        if extra.squares:
             compiled.add_weighted_squares(bits, codes, weights, moments.squares.in_words())
-        if beside.sums:
+        if extra.sums:
             limbs = _limbs(moments.sums.in_limbs(products=True), 3 * rows)
             compiled.add_products(bits, codes, weights, limbs)
         limbs = _limbs(moments.weights.in_limbs(), rows)
-        if beside.bounds.size:
-            compiled.add_between(scores, codes, weights, beside.bounds, moments.counts, limbs)
+        if extra.bounds.size:
+            compiled.add_between(scores, codes, weights, extra.bounds, moments.counts, limbs)
         else:
             compiled.add_scores(weights, codes, limbs)
 

@@ -1,1 +1,0 @@
-"""Exact sketches without sorting: count buckets, keep those that hold a wanted rank, sort those."""
