@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
@@ -53,8 +54,23 @@ def engine(url):
 def _drop(made):
     with made.begin() as connection:
         connection.execute(
-            sqlalchemy.schema.DropSchema(SCHEMA, cascade=made.dialect.name == "postgresql")
+            sqlalchemy.schema.DropSchema(
+                SCHEMA, cascade=made.dialect.name == "postgresql", if_exists=True
+            )
         )
+
+
+@contextlib.contextmanager
+def empty_schema(name):
+    """Give the address of an empty schema of the PostgreSQL server, with the driver psycopg."""
+    made = postgres()
+    with made.begin() as connection:
+        connection.execute(sqlalchemy.text(f"CREATE SCHEMA {name}"))
+    try:
+        yield f"{driver(POSTGRES, 'psycopg')}?options=-csearch_path%3D{name}"
+    finally:
+        with made.begin() as connection:
+            connection.execute(sqlalchemy.text(f"DROP SCHEMA {name} CASCADE"))
 
 
 def server(url):

@@ -21,7 +21,7 @@ from fedparity.engines.remote.settings import SiloSettings
 from fedparity.modes.mode import mode_of
 from fedparity.modes.secure.secure_mode import SecureMode
 from fedparity.silo.sketch import prepare
-from fedparity.tables.opening import open_records
+from fedparity.tables.opening import label_columns, open_records
 
 SILOS = ("aurora", "bayside", "cedar", "dune")
 COLUMNS = {"score": "score", "group": "group"}
@@ -44,6 +44,23 @@ def some_tables(
     return tables
 
 
+def outcome_tables(rows: int = 400) -> dict[str, Table]:
+    """The same with two axes and an outcome, as a plan with tables reads them."""
+    random = np.random.default_rng(7)
+    tables = some_tables(rows)
+    for table in tables.values():
+        table |= {
+            "sex": random.choice(["f", "m"], rows).tolist(),
+            "outcome": np.where(random.random(rows) < table["score"], "yes", "no").tolist(),
+        }
+    return tables
+
+
+def columns_of(plan: fp.Plan) -> dict[str, Any]:
+    """How tables are read; axes and the outcome have columns of their own names."""
+    return {"score": "score"} if plan.axes else COLUMNS
+
+
 def rows_where(table: Table, kept: Callable[[int, str], bool]) -> Table:
     """The rows of a table that are to be kept, by their place and group."""
     places = [place for place, group in enumerate(table["group"]) if kept(place, group)]
@@ -52,10 +69,12 @@ def rows_where(table: Table, kept: Callable[[int, str], bool]) -> Table:
 
 def pooled(tables: Mapping[str, Table]) -> dict[str, list[Any]]:
     """One table of all silos, with a column that names them."""
+    columns = dict.fromkeys(name for table in tables.values() for name in table)
     return {
         "silo": [silo for silo, table in tables.items() for _ in table["score"]],
-        "score": [score for table in tables.values() for score in table["score"]],
-        "group": [group for table in tables.values() for group in table["group"]],
+        **{
+            name: [value for table in tables.values() for value in table[name]] for name in columns
+        },
     }
 
 
@@ -91,7 +110,9 @@ def public_keys(keys: Mapping[str, Any]) -> dict[str, str]:
 def in_process(plan: fp.Plan, tables: Mapping[str, Table]) -> str:
     """The result of a simulation."""
     table = pooled(tables)
-    return fp.simulate(table, silo="silo", plan=plan, redraws=REDRAWS, **COLUMNS).to_json()
+    return fp.simulate(
+        table, silo="silo", plan=plan, redraws=REDRAWS, **columns_of(plan)
+    ).to_json()
 
 
 def write_messages(
@@ -105,7 +126,7 @@ def write_messages(
     folder.mkdir()
     for silo, table in tables.items():
         try:
-            release = prepare(table, plan=plan, silo=silo, **COLUMNS)
+            release = prepare(table, plan=plan, silo=silo, **columns_of(plan))
         except fp.InputError:
             continue
         if keys:
@@ -124,7 +145,10 @@ def write_rounds(
     """All messages of a secure sum in files; silos of the plan without a table drop out."""
     rounds = Rounds(plan, dict(keys or {})).share()
     for silo, table in tables.items():
-        records = open_records(table, groups=plan.groups, **COLUMNS)
+        named = {name: column for name, column in columns_of(plan).items() if name == "group"}
+        records = open_records(
+            table, score="score", group=label_columns(plan, **named), groups=plan.record_labels
+        )
         rounds.mask(silo, SecureMode(plan).vector(records))
     request = rounds.request()
     for silo in tables if keys else ():
@@ -226,7 +250,7 @@ class FlowerRun:
         own |= self.settings.get(silo, {})
         if self.plan.privacy is not None:
             with suppress(BaseException):  # settings that are wrong on purpose
-                SiloSettings.of(own).make_ready(self.plan)
+                SiloSettings.from_mapping(own).make_ready(self.plan)
         return own
 
     def go(self) -> str:
@@ -348,4 +372,4 @@ def from_step(step: str, fault: Fault) -> Fault:
 def settings_in(folder: Path, plan: fp.Plan, /, *, silo: str = "aurora", **changes: Any) -> Any:
     """The settings of one silo whose file, ledger and folder are in ``folder``."""
     run = FlowerRun(plan=plan, tables={silo: some_tables()["aurora"]}, folder=folder)
-    return SiloSettings.of(run.node_config(silo) | changes)
+    return SiloSettings.from_mapping(run.node_config(silo) | changes)

@@ -50,7 +50,7 @@ _HOMES = {
     "DatabaseTable": "tables.databases",
     "Federation": "federated.federation",
     "FedparityError": "errors",
-    "FileTable": "tables.file_tables",
+    "FileTable": "tables.opening",
     "InputError": "errors",
     "Law": "laws.law",
     "Method": "federated.mixtures",
@@ -59,7 +59,7 @@ _HOMES = {
     "Sketcher": "silo.sketch",
     "Weights": "laws.weights",
     "assess": "uncertainty.assessment",
-    "at_threshold": "thresholds.at_threshold",
+    "at_threshold": "thresholds.rates",
     "audit": "engines.in_process",
     "compare": "uncertainty.model_comparison",
     "disparity": "functionals.disparity",
@@ -95,8 +95,8 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.silo.sketch import Sketcher, sketch
     from fedparity.sketches.cell import Cell
     from fedparity.tables.databases import DatabaseTable
-    from fedparity.tables.file_tables import FileTable
-    from fedparity.thresholds.at_threshold import at_threshold
+    from fedparity.tables.opening import FileTable
+    from fedparity.thresholds.rates import at_threshold
     from fedparity.uncertainty.assessment import assess
     from fedparity.uncertainty.model_comparison import compare
 

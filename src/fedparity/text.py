@@ -26,6 +26,7 @@ __all__ = [
     "percent",
     "percents",
     "pointer",
+    "points",
     "right",
     "share_of",
     "span",
@@ -37,6 +38,8 @@ __all__ = [
 ]
 
 DIGITS = 3
+_NO_SHARE = 1e-9
+"""A share below this one is 0 to a reader."""
 
 
 def number(value: float, digits: int = DIGITS) -> str:
@@ -81,7 +84,7 @@ def span(ends: Iterable[float]) -> str:
 
 
 _MOST_DIGITS = 17
-"""Enough to tell any two doubles apart."""
+"""Enough to distinguish any two doubles."""
 
 
 def stated(value: float) -> str:
@@ -96,7 +99,7 @@ def stated(value: float) -> str:
 
 
 def told_apart(value: float, other: float) -> str:
-    """Return a number with as many digits as it takes not to look like another.
+    """Return a number with enough digits to differ from another one.
 
     Examples
     --------
@@ -114,12 +117,25 @@ def told_apart(value: float, other: float) -> str:
 def percent(share: float) -> str:
     """Return a share in percent: two digits if it is small, three otherwise.
 
+    Less than a record in a thousand million is 0: sums of floats leave as much.
+
     Examples
     --------
-    >>> percent(0.8712), percent(0.0196), percent(-0.0123), percent(1.0)
-    ('87.1 %', '2 %', '−1.2 %', '100 %')
+    >>> percent(0.8712), percent(0.0196), percent(-0.0123), percent(1.0), percent(2e-13)
+    ('87.1 %', '2 %', '−1.2 %', '100 %', '0 %')
     """
-    return f"{number(100 * share, 2 if abs(share) < 0.1 else DIGITS)} %"
+    return f"{points(share, 2 if abs(share) < 0.1 else DIGITS)} %"
+
+
+def points(share: float, digits: int = DIGITS) -> str:
+    """Return a share in percentage points, without the words.
+
+    Examples
+    --------
+    >>> points(0.28412), points(2e-13)
+    ('28.4', '0')
+    """
+    return number(0.0 if abs(share) < _NO_SHARE else 100 * share, digits)
 
 
 def percents(ends: Iterable[float]) -> str:
@@ -197,7 +213,7 @@ def pointer(*steps: str | int) -> str:
 
 
 NOTHING: Final = "–"
-"""What stands where the result has no number."""
+"""The text where the result has no number."""
 
 
 def _signed(value: float) -> str:
@@ -304,7 +320,7 @@ def right(text: str, width: int) -> str:
 def wrapped(text: str, width: int, *, first: str = "", rest: str | None = None) -> list[str]:
     """Return the text on lines of at most ``width`` columns, broken at spaces where there are.
 
-    ``first`` stands before the first line, ``rest`` (as many spaces if absent) before others.
+    ``first`` is put before the first line, ``rest`` (spaces of the same width if absent) before others.
 
     Examples
     --------

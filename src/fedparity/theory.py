@@ -12,25 +12,30 @@ from fedparity.documents.result_parts import (
     ThresholdReport,
 )
 from fedparity.engines.allocations import Allocation, allocate
-from fedparity.federated.attribution import Attribution, attribute
-from fedparity.federated.decomposition import Decomposition, TriangleTerms, decompose
+from fedparity.federated.decomposition import (
+    Attribution,
+    Decomposition,
+    TriangleTerms,
+    attribute,
+    decompose,
+)
 from fedparity.federated.estimate import Estimate, Pair, centers, estimate, pairs
-from fedparity.federated.influence import SiloInfluence, influences
-from fedparity.federated.local_audits import LocalAudit, local_audits
+from fedparity.federated.local_audits import LocalAudit, SiloInfluence, influences, local_audits
 from fedparity.federated.mixtures import mixtures
 from fedparity.functionals.barycenter import barycenter
 from fedparity.functionals.cramer import cramer, cramer_power
 from fedparity.functionals.wasserstein import wasserstein_power
 from fedparity.laws.bounds import Bounds, Bracket
-from fedparity.laws.mixture import mixture
-from fedparity.sketches.cell import bin_means, quantile_values
-from fedparity.sketches.discretized import (
+from fedparity.laws.weights import mixture
+from fedparity.sketches.cell import (
     bin_averaged_disparity,
+    bin_means,
     linear_disparity,
+    quantile_values,
     riemann_disparity,
     step_law,
 )
-from fedparity.sketches.grids import midpoints
+from fedparity.sketches.kinds import midpoints
 from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
 from fedparity.uncertainty.certificate import certify

@@ -15,7 +15,7 @@ from scipy import stats
 from tests.paper.densities import Blocks
 
 import fedparity as fp
-from fedparity.sketches.grids import ranks
+from fedparity.sketches.kinds import ranks
 from fedparity.theory import (
     dkw_band,
     likely_master_bound,

@@ -5,9 +5,9 @@ import pytest
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import mode_of
 from fedparity.sketches.records import ArrayRecords
+from fedparity.sketches.select import ComputeOptions
 
 KINDS = ("mean", "quantile", "counts")
 

@@ -48,7 +48,7 @@ def test_fewer_vectors_than_the_threshold_open_nothing(uploads):
     rounds = Rounds(plan).share().mask_all(vectors)
 
     with pytest.raises(
-        fp.errors.MessageError, match=f"{uploads} masked vectors came, but 3 are needed"
+        fp.errors.MessageError, match=f"{uploads} masked vectors arrived, but 3 are needed"
     ):
         rounds.request()
 

@@ -21,10 +21,10 @@ from tests.strategies import deciles, decimals, ticks
 from tests.tiers import examples
 
 from fedparity.errors import OptionError, RecordsError, ScoreError
+from fedparity.sketches import kinds as targets
+from fedparity.sketches.accumulators import Tuning
 from fedparity.sketches.records import ArrayRecords, Batch
-from fedparity.sketches.selection import stages as targets
-from fedparity.sketches.selection.accumulators import Tuning
-from fedparity.sketches.selection.select import select
+from fedparity.sketches.select import select
 
 LARGEST = sys.float_info.max
 KERNELS = ("numpy", "numba")

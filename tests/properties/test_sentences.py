@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from tests.report_results import result_of_silos, results
 
-from fedparity.plots.headline import headline_of
+from fedparity.documents.result import headline_of
 from fedparity.report import sentences
 from fedparity.report.sentences.answers import (
     above_alone,
@@ -14,9 +14,9 @@ from fedparity.report.sentences.answers import (
     level_share,
     noise_could_explain,
 )
-from fedparity.report.sentences.naming import glossary
+from fedparity.report.sentences.glossary import glossary
+from fedparity.report.sentences.naming import VERDICTS, verdict_words
 from fedparity.report.tables import all_rates
-from fedparity.report.verdicts import VERDICTS, verdict_words
 from fedparity.text import amount, number, percent, stated, told_apart
 
 OF_ONE_RESULT = (

@@ -16,9 +16,8 @@ from tests.tiers import count
 
 import fedparity as fp
 from fedparity.laws.bounds import Bracket
-from fedparity.thresholds.at_threshold import at_threshold
 from fedparity.thresholds.proportions import difference_lower, proportion_limits, ratio_lower
-from fedparity.thresholds.rates import compare_rates
+from fedparity.thresholds.rates import at_threshold, compare_rates
 from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
 
 CASES = count(quick=50, all=100, soak=10_000)

@@ -67,5 +67,5 @@ def test_a_folder_can_be_surveyed(folder):
 
 
 def test_a_file_is_a_concept():
-    """Above this length it is more than one; `fedparity/sketches/selection/compiled.py` is for numba."""
+    """Above this length it is more than one; `fedparity/sketches/compiled.py` is for numba."""
     assert [file.name for file in FILES if len(file.read_text("utf-8").splitlines()) > 640] == []

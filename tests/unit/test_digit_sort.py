@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 pytest.importorskip("numba")
 
-from fedparity.sketches.selection import compiled
-from fedparity.sketches.selection.numba_kernel import NumbaKernel
+from fedparity.sketches import compiled
+from fedparity.sketches.numba_kernel import NumbaKernel
 
 scores = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
     [0.0, 1.0, -1.0, 5e-324]

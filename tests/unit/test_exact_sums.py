@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fedparity.sketches import exact_sums
 from fedparity.sketches.exact_sums import ExactSums, exact_integer, exact_total
+from fedparity.sketches.resolve import CountedRuns
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 UNIT, PRODUCT_UNIT = 2**1074, 2**2148
@@ -63,3 +64,15 @@ def test_many_terms_carry_before_a_limb_overflows(monkeypatch):
 @pytest.mark.parametrize("value", [5e-324, -5e-324, 0.0, 1.0, -1.7976931348623157e308])
 def test_a_float_is_a_whole_number_of_the_smallest_one(value):
     assert Fraction(value) == Fraction(exact_integer(value), UNIT)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(1, 2**61), finite), min_size=1, max_size=20)
+)
+def test_moments_of_counted_runs_are_those_of_whole_numbers(runs):
+    rows, counts, scores = (np.array(column) for column in zip(*runs, strict=True))
+
+    found = CountedRuns(scores, counts).moments(rows, 3)
+
+    terms = [(row, count * exact_integer(score)) for row, count, score in runs]
+    assert found == [sum(term for own, term in terms if own == row) for row in range(3)]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fedparity as fp
 from fedparity.engines.allocations import allocate
 from fedparity.errors import GroupError, ScoreError
-from fedparity.laws.label_codes import encode_labels
+from fedparity.laws.labels import encode_labels
 
 LABELS = ["b", "a", "b", "", "c", "a"]
 NUMBERS = [7, -3, 7, 0, 12, -3]

@@ -8,7 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import fedparity as fp
-from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes, quantile_shapes
+from fedparity.federated.clumps import torn_shapes
+from fedparity.federated.reconstruction import (
+    BinCuts,
+    CellLayout,
+    mean_shapes,
+    quantile_shapes,
+)
 
 
 @st.composite
@@ -181,3 +187,52 @@ def test_quantiles_are_joined_but_not_next_to_a_tie():
     assert smooth.left == pytest.approx([0.05, 0.15, 0.3, 0.45])
     assert smooth.right == pytest.approx([0.15, 0.3, 0.45, 0.55])
     assert np.array_equal(tied.left, tied.right)
+
+
+@given(cells_of_means())
+def test_torn_bins_keep_their_means_their_order_and_the_range(case):
+    """Each bin is cut into equal parts; together they have its mean, and no more variance than the cell states."""
+    means, layout, squares = case
+    shapes = mean_shapes(means, layout, mean_squares=squares, bounds=(0.0, 1.0))
+    missing = np.maximum(np.nan_to_num(squares) - shapes.mean_squares(layout), 0.0)
+    torn, cut = torn_shapes(shapes, layout, missing)
+
+    parts = np.repeat(cut.levels // layout.levels, layout.levels)
+    starts = np.cumsum(parts) - parts
+    assert np.add.reduceat(torn.means(), starts) / parts == pytest.approx(means, abs=1e-9)
+    inner = np.ones(torn.left.size, dtype=bool)
+    inner[cut.starts] = False
+    (at,) = np.nonzero(inner)
+    assert (torn.left[at] >= torn.right[at - 1] - 1e-9).all()
+    assert torn.left.min() >= -1e-9
+    assert torn.right.max() <= 1 + 1e-9
+    around = torn.around(np.repeat(means, parts)).square_integral()
+    held = np.add.reduceat(around, cut.starts) / cut.levels
+    assert (held <= shapes.mean_squares(layout) + missing + 1e-9).all()
+
+
+def test_two_clumps_are_torn_apart_where_one_ends():
+    """The bin between holds its records at both ends, and the cell all the variance that it states."""
+    scores = np.repeat([0.1, 0.9], [45, 55])
+    cell = fp.Cell.from_scores(scores, levels=10, kind="mean")
+    layout, squares = CellLayout.of(np.array([10])), np.array([cell.mean_square])
+    shapes = mean_shapes(cell.values, layout, mean_squares=squares, bounds=(0.0, 1.0))
+    missing = squares - shapes.mean_squares(layout)
+    torn, _ = torn_shapes(shapes, layout, missing)
+
+    assert missing[0] > 0.5 * squares[0]
+    assert np.mean((torn.right > 0.101) & (torn.left < 0.899)) == 0
+    assert torn.around(np.repeat(cell.values, 8)).square_integral().sum() / 80 == pytest.approx(
+        squares[0]
+    )
+
+
+def test_cells_that_miss_no_variance_stay_as_they_are():
+    cell = fp.Cell.from_scores(np.linspace(0, 1, 50) ** 2, levels=10, kind="mean")
+    layout = CellLayout.of(np.array([10]))
+    shapes = mean_shapes(cell.values, layout, mean_squares=np.array([cell.mean_square]))
+    torn, cut = torn_shapes(shapes, layout, np.zeros(1))
+
+    assert cut.levels == layout.levels
+    for one, other in zip(torn, shapes, strict=True):
+        np.testing.assert_array_equal(one, other)

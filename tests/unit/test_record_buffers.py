@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from fedparity.sketches.buffers import RecordBuffer
 from fedparity.sketches.records import Batch
+from fedparity.sketches.streaming import RecordBuffer
 
 RANDOM = np.random.default_rng(5)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from fedparity.errors import OptionError, ScoreError
+from fedparity.sketches.accumulators import SketchRequest
 from fedparity.sketches.records import ArrayRecords, Batch, Faults
-from fedparity.sketches.selection.moments import Asked
-from fedparity.sketches.selection.select import select
+from fedparity.sketches.select import select
 from fedparity.sketches.streaming import StreamSketch
 
 RANDOM = np.random.default_rng(11)
@@ -25,7 +25,7 @@ CODES = (RANDOM.random(30_000) < 0.3).astype(np.uint8)
 def stream(scores, codes=CODES, weights=None, *, resolution=64, chunk=1000, batch=700, **asked):
     sketch = StreamSketch(
         groups=("a", "b"),
-        asked=Asked(**asked),
+        request=SketchRequest(**asked),
         weighted=weights is not None,
         resolution=resolution,
         chunk=chunk,

@@ -12,8 +12,7 @@ from tests.tiers import DATA
 
 import fedparity as fp
 from fedparity.laws.bounds import Bracket
-from fedparity.thresholds.at_threshold import at_threshold
-from fedparity.thresholds.rates import compare_rates, effective_sizes
+from fedparity.thresholds.rates import at_threshold, compare_rates, effective_sizes
 from fedparity.thresholds.tail_rates import ks_distance, scoring_rates, tail_rates
 
 UNIT = {"score_range": (0.0, 1.0)}

@@ -7,7 +7,7 @@ import pytest
 from tests.walks import WALKS, walk
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-MOST = {"sketch": 60, "audit": 98, "disparity": 12}
+MOST = {"sketch": 45, "audit": 80, "disparity": 8}
 
 
 @pytest.mark.parametrize("name", WALKS)

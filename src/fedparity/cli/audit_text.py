@@ -7,11 +7,11 @@ from itertools import chain
 from typing import TypeVar
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import AuditResult, headline_of, symbol
 from fedparity.documents.result_parts import Bounded, InDeviations, SiloResult, ThresholdResult
 from fedparity.documents.table_parts import TableResult
 from fedparity.laws.bounds import Bounds
-from fedparity.plots.headline import headline_of, symbol
+from fedparity.report.outcome_tables import gap_sentences
 from fedparity.report.sentences.answers import (
     Rates,
     chance,
@@ -27,7 +27,7 @@ from fedparity.report.sentences.answers import (
     worse_off,
 )
 from fedparity.report.sentences.caveats import left_out
-from fedparity.report.sentences.naming import counted_in, given_words
+from fedparity.report.sentences.naming import counted_in, given_words, mark_of
 from fedparity.report.sentences.origins import (
     SHARES,
     explain_decomposition,
@@ -38,7 +38,6 @@ from fedparity.report.sentences.origins import (
     what_dominates,
 )
 from fedparity.report.tables import all_rates
-from fedparity.report.verdicts import mark_of
 from fedparity.text import (
     FOUR_FIFTHS,
     amount,
@@ -70,14 +69,14 @@ _BRIEF_LABEL = 14
 _SAID_FIRST = frozenset(
     {"silos_missing", "silos_dropped_out", "group_set_aside", "implausible_count"}
 )
-"""Codes of the warnings that stand at the top, not among the others."""
+"""Codes of the warnings that are printed at the top, not among the others."""
 
 
 def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
     """Return the result as text of at most ``width`` columns (60 or more), without color.
 
     The short answer fits a screen of 24 lines at 80 columns, unless names are very long or the plan has
-    axes, whose tables are shown. ``details``
+    axes or an outcome, whose tables are shown. ``details``
     adds every silo and warning, the rates with their intervals, the formulas, every kind of bound,
     and further measures.
     """
@@ -89,7 +88,7 @@ def _joined(sections: Iterable[list[str]]) -> str:
 
 
 def _brief(result: AuditResult, width: int) -> list[list[str]]:
-    """The headline, the groups, where it comes from, and as many silos as there is room for."""
+    """The headline, the groups, the sources of the disparity, and as many silos as fit."""
     origin = wrapped(f"{result.plan.title}: {size(result)}.", width)
     first = [_headline(result, width), _brief_groups(result, width)]
     sources = wrapped(in_percent(result), width)
@@ -100,7 +99,12 @@ def _brief(result: AuditResult, width: int) -> list[list[str]]:
         room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
         if room >= fewest or (most == 0 and room >= -1):
             break
-    tables = (_table(each, width) for each in result.tables if each.by)
+    tables = [_table(each, width) for each in result.tables if each.by]
+    tables += [
+        _outcomes(result, place, width, most=1)
+        for place, each in enumerate(result.tables)
+        if len(each.by) == 1 or len(result.tables) == 1
+    ]
     return [*first, *tables, where, _silos(result, width, room), last]
 
 
@@ -113,7 +117,7 @@ def _detailed(result: AuditResult, width: int) -> list[list[str]]:
         _groups(result, width),
         *(_rates(each, result, width) for each in all_rates(result)),
         *(_table(each, width) for each in result.tables if each.by),
-        *(_outcomes(each, width) for each in result.tables),
+        *(_outcomes(result, place, width) for place in range(len(result.tables))),
         _pairs(result, width),
         _sources(result, width),
         ["Silos", *_silos(result, width, None)],
@@ -225,7 +229,7 @@ def _table(table: TableResult, width: int) -> list[str]:
     columns = f"{right('records', 10)}{right('share', 9)}{right('mean', 9)}"
     if table.thresholds:
         ratios = {each.group: each.ratio.value for each in table.thresholds[0].groups}
-        columns += f"{right('rate', 9)}{right('to best', 9)}"
+        columns += f"{right('rate', 9)}{right('ratio', 9)}"
     lines = [f"{left('By ' + ', '.join(table.by), names + 2)}{columns}"]
     for label, each in zip(labels, table.groups, strict=True):
         numbers = f"{right(amount(each.n), 10)}{right(percent(each.share), 9)}"
@@ -241,36 +245,41 @@ def _table(table: TableResult, width: int) -> list[str]:
     if table.magnitudes is not None:
         worst = table.magnitudes.worst_pair
         words = (
-            f"{group_words(worst.groups[0])} and {group_words(worst.groups[1])} are furthest apart, "
+            f"Furthest apart: {group_words(worst.groups[0])} and {group_words(worst.groups[1])}, "
             f"by {number(worst.corrected)} points ({_between(number, worst.interval)})"
         )
     return [*lines, *wrapped(f"{words[:1].upper()}{words[1:]}.", width, first="  ")]
 
 
-def _outcomes(table: TableResult, width: int) -> list[str]:
-    """How well scores tell the outcomes of each row apart, and its errors at the first threshold."""
+def _outcomes(
+    result: AuditResult, place: int, width: int, *, most: int | None = None
+) -> list[str]:
+    """How well scores separate the outcomes of each row, its errors at the first threshold, and gaps."""
+    table = result.tables[place]
     found = table.outcome
     if found is None:
         return []
     labels = [group_words(each.group) for each in found.groups]
-    names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
+    by = f"Outcomes by {', '.join(table.by) or 'group'}"
+    names = min(max(width_of(by) - 2, *map(width_of, labels)), _LONGEST_NAME)
     shown = {each.measure: each for each in found.thresholds[0].rates} if found.thresholds else {}
     kinds = [name for name in ("tpr", "fpr", "ppv") if name in shown]
     heads = "".join(right(name.upper(), 9) for name in kinds)
-    by = f"Outcomes by {', '.join(table.by) or 'group'}"
     often = f"{percent(found.confidence)} range"
     lines = [f"{left(by, names + 2)}{right('AUC', 8)}  {left(often, 16)}{heads}"]
-    for place, (label, each) in enumerate(zip(labels, found.groups, strict=True)):
+    for row, (label, each) in enumerate(zip(labels, found.groups, strict=True)):
         numbers = f"{right(number(each.auc.value), 8)}  "
         numbers += left(_between(number, each.auc.sampling), 16)
         for name in kinds:
-            rate = shown[name].groups[place].rate
+            rate = shown[name].groups[row].rate
             numbers += right("-" if rate is None else _percent(rate.value), 9)
         lines.append(cut(f"  {left(label, names)}{numbers}", width))
-    hidden = [shown[name] for name in shown if (gap := shown[name].local) and gap.hidden]
-    for rates in hidden:
-        words = f"Hidden: all silos together show a gap of {rates.measure.upper()} that no silo shows alone."
-        lines += wrapped(words, width, first="  ")
+    gaps = gap_sentences(result, place)
+    shown_gaps = gaps[:most]
+    for sentence in shown_gaps:
+        lines += wrapped(sentence, width, first="  ")
+    if left_over := len(gaps) - len(shown_gaps):
+        lines.append(f"  {counted(left_over, 'more gap')} with --details.")
     return lines
 
 
@@ -402,7 +411,7 @@ def _silos(result: AuditResult, width: int, most: int | None) -> list[str]:
         where = (
             "with --details" if most is not None and len(result.silos) <= _ALL else "in the JSON"
         )
-        lines.append(f"  the {len(shown)} of largest influence; {more:,} more {where}")
+        lines.append(f"  and {more:,} of smaller influence, {where}")
     return lines + reading
 
 
@@ -510,7 +519,7 @@ def _magnitudes(result: AuditResult, width: int) -> list[str]:
     lines = [
         _measure(name, each.value, each.certificate, unit, width) for name, each, unit in rows
     ]
-    words = f"The ranges are what the raw data could be, {given_words(result)}."
+    words = f"The ranges are what the silos' own records could give, {given_words(result)}."
     return [*lines, *wrapped(words, width, first="  ")]
 
 

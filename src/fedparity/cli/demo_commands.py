@@ -24,19 +24,17 @@ from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
-from fedparity.documents.plan_tables import Outcome
+from fedparity.documents.plan_fields import Outcome
 from fedparity.documents.result import AuditResult
 from fedparity.errors import MissingExtraError, OutputError
-from fedparity.errors.base import printable
-from fedparity.errors.extras import check_html
+from fedparity.errors.base import check_html, printable
 from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.law import Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
-from fedparity.report.formats import FORMATS
-from fedparity.report.preparation import Preparation
+from fedparity.report.formats import FORMATS, Preparation
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare
 from fedparity.sketches.kinds import DEFAULT_LEVELS
@@ -81,7 +79,7 @@ class Hospital:
 
     @property
     def message_file(self) -> str:
-        """What it sends, where the auditor keeps it."""
+        """The path of its message in the auditor's inbox."""
         return f"inbox/{self.folder}.sketch.json"
 
     def table(self) -> bytes:
@@ -158,7 +156,7 @@ Five made-up hospitals use the same risk score, from 0 to 10. Inside each, the
 score has nothing to do with the group; but group A is mostly seen where cases
 are mild, and group B where they are severe.
 
-plan.toml        what the auditor asked of every hospital
+plan.toml        what the auditor requests of every hospital
 HOSPITAL/        a hospital's own: patients.csv, which never leaves, and the
                  ledger of what did
 inbox/           what the auditor received: per group a count, means of the
@@ -220,7 +218,7 @@ def demo(options: DemoOptions) -> None:
     _write_inputs(folder, plan, made)
     messages = [_release(folder, plan, each) for each in made]
     result = audit_messages(plan, messages)
-    result.write(folder / "result.json", force=True)
+    result.write(folder / "result.json", overwrite=True)
     page = _write_page(folder, result)
     if options.as_json:
         click.echo(result.to_json())
@@ -259,7 +257,7 @@ def _write_inputs(folder: Path, plan: Plan, made: Sequence[Hospital]) -> None:
             raise OutputError.unwritable(str(own), str(problem.strerror)) from None
     typed = "".join(f"  {quoted('fedparity', *command)}\n" for command in _commands(made))
     write_whole(folder / _README, f"{_FIRST_LINE}\n\n{_WORDS}{typed}".encode(), force=True)
-    plan.write(folder / "plan.toml", force=True)
+    plan.write(folder / "plan.toml", overwrite=True)
     for each in made:
         write_whole(folder / each.table_file, each.table(), force=True)
         (folder / each.ledger_file).unlink(missing_ok=True)  # an earlier demo may have other data

@@ -15,23 +15,27 @@ from typing import Any
 import click
 
 from fedparity.cli.main import ExitCode
-from fedparity.cli.options import LedgerOptions, TableOptions, nested, option, with_options
+from fedparity.cli.options import (
+    LedgerOptions,
+    TableOptions,
+    nested,
+    option,
+    row_lines,
+    with_options,
+)
 from fedparity.cli.output import print_json, progress_bar
-from fedparity.cli.row_text import row_lines
 from fedparity.cli.sketch_commands import numbers_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.plan import Plan, plan_warnings
-from fedparity.documents.policy_file import default_policy_path, find_policy
 from fedparity.errors import DisclosureError, FedparityError
 from fedparity.errors.base import printable
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
-from fedparity.silo.label_columns import label_columns
-from fedparity.silo.permit import Permit, lawful
-from fedparity.sketches.selection.passes import ROWS_FOR_NUMBA
-from fedparity.tables.opening import open_records
+from fedparity.silo.permit import Permit, default_policy_path, find_policy, lawful
+from fedparity.sketches.passes import ROWS_FOR_NUMBA
+from fedparity.sketches.select import ComputeOptions
+from fedparity.tables.opening import planned_records
 from fedparity.text import counted, left, wrapped
 from fedparity.version import __version__
 
@@ -169,7 +173,7 @@ class Finding:
 class DoctorOptions:
     """The options of a check."""
 
-    silo: str | None = option("--silo NAME", "This silo's name: then the ledger is asked, too.")
+    silo: str | None = option("--silo NAME", "This silo's name: then the ledger is checked, too.")
     table: TableOptions = nested(TableOptions)
     places: LedgerOptions = nested(LedgerOptions)
     as_json: bool = option("--json", "Print the findings as JSON.")
@@ -366,10 +370,7 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
     facts: dict[str, Any] = {"path": source if isinstance(source, str) else None, "groups": None}
     mode, silo = mode_of(plan), options.silo or next(iter(plan.silos or ("silo",)))
     try:
-        reading: dict[str, Any] = {"axes": None, "outcome": None, **options.table.reading()}
-        named = {name: reading.pop(name) for name in ("group", "axes", "outcome")}
-        columns = label_columns(plan, **named)
-        records = open_records(source, group=columns, groups=plan.record_labels, **reading)
+        records = planned_records(source, plan, **options.table.reading())
         if not mode.in_rounds:
             mode.check(silo, weighted=records.weighted)
         with progress_bar("rows") as progress:

@@ -22,7 +22,7 @@ from fedparity.errors.base import printable
 if TYPE_CHECKING:
     from fedparity.documents.plan import Plan
     from fedparity.engines.remote.settings import SiloSettings
-    from fedparity.modes.measurement import ComputeOptions
+    from fedparity.sketches.select import ComputeOptions
 
 __all__ = ["new", "preview", "start"]
 
@@ -97,7 +97,7 @@ def preview(settings: str, plan_file: str) -> None:
     SETTINGS is the file that flower-supernode gets as --node-config. The table is read. The
     plan must be the one that the settings name by its digest. Exit code 4 if it is not. Under a
     plan with a privacy mode the node reads the table only after this has found no mistake in it,
-    and once: whether there is one is not the auditor's to find out.
+    and once: the auditor must not learn whether there is one.
 
     \b
     Examples:
@@ -106,8 +106,8 @@ def preview(settings: str, plan_file: str) -> None:
     """
     from fedparity.documents.plan import Plan  # noqa: PLC0415 -- see above
     from fedparity.engines.remote.settings import SiloSettings  # noqa: PLC0415
-    from fedparity.modes.measurement import ComputeOptions  # noqa: PLC0415
     from fedparity.modes.mode import mode_of  # noqa: PLC0415
+    from fedparity.sketches.select import ComputeOptions  # noqa: PLC0415
 
     plan, own = Plan.read(plan_file), SiloSettings.read(settings)
     own.check_approved(plan)
@@ -116,7 +116,7 @@ def preview(settings: str, plan_file: str) -> None:
     click.echo(text)
     if mode_of(plan).protected:
         own.make_ready(plan)
-        note("the table can be used; when the auditor asks, this silo reads it once")
+        note("the table can be used; on the auditor's request, this silo reads it once")
 
 
 def _preview_text(plan: Plan, own: SiloSettings, options: ComputeOptions) -> str:

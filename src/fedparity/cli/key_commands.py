@@ -23,7 +23,7 @@ __all__ = ["KeygenOptions", "keygen"]
 class KeygenOptions:
     """The passphrase of the new key, if it has one."""
 
-    passphrase: bool = option("--passphrase", "Ask for a passphrase to encrypt the key with.")
+    passphrase: bool = option("--passphrase", "Prompt for a passphrase to encrypt the key with.")
     passphrase_file: str | None = option(*PASSPHRASE_FILE)
 
     def secret(self) -> bytes | None:

@@ -7,9 +7,14 @@ from collections.abc import Sequence
 
 import click
 
-from fedparity.cli.options import LedgerOptions, json_option, with_options
+from fedparity.cli.options import (
+    LedgerOptions,
+    json_option,
+    reading_words,
+    row_words,
+    with_options,
+)
 from fedparity.cli.output import note, print_json
-from fedparity.cli.row_text import reading_words, row_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_message
 from fedparity.documents.plan import Plan
@@ -147,7 +152,7 @@ def void(digest: str, because: str, options: LedgerOptions) -> None:
     if any(entry.entry == "void" and entry.release == release for entry in entries):
         raise LedgerError(f"{digest} is voided already.", fix="make the message that replaces it.")
     record.add(Entry(entry="void", time=now(), release=release, because=because))
-    note(f"voided {found[0].message}\nnext: make the message anew, and tell the auditor")
+    note(f"voided {found[0].message}\nnext: create the message again, and inform the auditor")
 
 
 @click.command

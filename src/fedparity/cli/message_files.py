@@ -75,7 +75,7 @@ def _is_file(path: str) -> bool:
 
 @dataclass(frozen=True)
 class Facts:
-    """Facts about a message; its numbers are not kept."""
+    """Facts about a message, without its numbers."""
 
     silo: str
     digest: str
@@ -113,7 +113,7 @@ def inspect_files(
 ) -> list[Inspection]:
     """Return what is found in each file; several messages of one silo are all refused, as one is wrong.
 
-    Files are read one after the other, and nothing is kept of one that is refused.
+    Files are read one after the other; invalid ones are left out.
     """
     found = []
     digests: dict[str, list[str]] = defaultdict(list)
@@ -157,7 +157,7 @@ def _detached(error: MessageError, place: str = "") -> MessageError:
 
 
 def missing_silos(plan: Plan, received: Iterable[str]) -> list[str]:
-    """Return the silos of the roster that sent nothing; none if there is no roster."""
+    """Return the silos of the roster that sent nothing; empty without a roster."""
     seen = set(received)
     return [silo for silo in plan.silos or () if silo not in seen]
 

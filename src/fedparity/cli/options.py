@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups: frozen dataclasses that a decorator fills.
+"""Options that several commands share, in groups: frozen dataclasses that a decorator fills; and how a table was read.
 
 A field declared by :func:`option` is an option of the command line under the field's name, one declared
 by :func:`nested` a group of them; :func:`with_options` gives a command all of them, in that order.
@@ -29,18 +29,22 @@ from typing import (
 import click
 from click.core import ParameterSource
 
-from fedparity.documents.files import read_secret
+from fedparity.documents.fields import group_words
+from fedparity.documents.files import is_address, read_secret
 from fedparity.documents.plan import Plan
-from fedparity.documents.policy_file import find_policy
 from fedparity.errors import DatabaseError, OptionError
+from fedparity.errors.base import printable
 from fedparity.privacy.ledger import Ledger, default_ledger_path
 from fedparity.privacy.policy import RULES, Policy
-from fedparity.tables.databases import Address, is_address, read_address
+from fedparity.silo.permit import find_policy
+from fedparity.text import counted, width_of, wrapped
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from fedparity.service.sender import Door
     from fedparity.silo.permit import Permit
+    from fedparity.sketches.records import RowCounts
 
 __all__ = [
     "LEDGER",
@@ -49,6 +53,7 @@ __all__ = [
     "POSITIVE",
     "PROBABILITY",
     "Callback",
+    "CollectorOptions",
     "LedgerOptions",
     "PolicyOptions",
     "Reading",
@@ -60,6 +65,9 @@ __all__ = [
     "nested",
     "option",
     "private_key",
+    "reading_words",
+    "row_lines",
+    "row_words",
     "with_options",
 ]
 
@@ -78,7 +86,7 @@ def option(flags: str, meaning: str, **attributes: Any) -> Any:  # noqa: ANN401 
     flags : str
         As in the help, such as ``-o, --output FILE``.
     attributes
-        Of :class:`click.Option`, where the type of the field does not tell; or ``min``, of a whole number.
+        Of :class:`click.Option`, that do not follow from the type of the field; or ``min``, of a whole number.
     """
     if "min" in attributes:
         attributes["type"] = click.IntRange(min=attributes.pop("min"))
@@ -227,7 +235,7 @@ class TableOptions:
         "--axis NAME=COL", "Column of an axis of the plan; once for each.  [default: its name]"
     )
     outcome: str | None = option(
-        "--outcome COL", "Column of the outcome, if the plan asks for it.  [default: outcome]"
+        "--outcome COL", "Column of the outcome, if the plan requests it.  [default: outcome]"
     )
     weight: str | None = option("--weight COL", "Column of survey or exposure weights.")
     where: str | None = option("--where SQL", "Read only rows that meet a condition.")
@@ -247,24 +255,14 @@ class TableOptions:
         click.UsageError
             If DATA and the options contradict each other.
         OptionError
-            If the address has a password and stands on the command line, or its file is open to others.
+            If an address on the command line has a password, or if others may read the file of the address.
         """
         data, own = self._stated(data)
         if own is not self:
             return own.source(data)
         if (data is None) == (self.url_file is None):
             raise click.UsageError("give either DATA or --url-file FILE.")
-        if self.url_file is not None:
-            return self._database(read_address(self.url_file))
-        if data is not None and is_address(data):
-            if Address(data).has_secret:
-                raise OptionError(
-                    "the address holds a password, which everybody on this machine can see in the "
-                    "list of processes, and which stays in the history of the shell.",
-                    fix="change the password, write the address to a file of mode 600 and pass "
-                    "--url-file FILE (- for the standard input), or use the password file of the "
-                    "database's own client.",
-                )
+        if self.url_file is not None or is_address(data or ""):
             return self._database(data)
         if self.table is not None or self.query is not None:
             raise click.UsageError("--table and --query go with the address of a database.")
@@ -292,10 +290,9 @@ class TableOptions:
 
     def _file(self, data: str) -> object:
         """A path, or a file that is written in another way than its name says."""
-        from fedparity.tables.file_tables import FileTable  # noqa: PLC0415 -- auditors read none
+        from fedparity.tables.opening import file_source  # noqa: PLC0415 -- auditors read none
 
-        plain = FileTable(data)
-        file = FileTable(
+        return file_source(
             data,
             delimiter=self.delimiter,
             decimal=self.decimal,
@@ -303,11 +300,20 @@ class TableOptions:
             na=self.na,
             sheet=self.sheet,
         )
-        return data if file == plain and not plain.is_standard_input else file
 
-    def _database(self, address: str) -> object:
-        from fedparity.tables.databases import DatabaseTable  # noqa: PLC0415 -- most read files
+    def _database(self, data: str | None) -> object:
+        from fedparity.tables.databases import Address, DatabaseTable, read_address  # noqa: PLC0415 -- most read files
 
+        if self.url_file is not None:
+            address = read_address(self.url_file)
+        elif Address(address := data or "").has_secret:
+            raise OptionError(
+                "the address holds a password, which everybody on this machine can see in the list "
+                "of processes, and which stays in the history of the shell.",
+                fix="change the password, write the address to a file of mode 600 and pass "
+                "--url-file FILE (- for the standard input), or use the password file of the "
+                "database's own client.",
+            )
         if (self.table is None) == (self.query is None):
             raise click.UsageError(
                 "a database holds many tables: give either --table NAME or --query SQL."
@@ -467,3 +473,104 @@ def private_key(path: str, passphrase_file: str | None) -> Ed25519PrivateKey:
         return typed.encode()
 
     return read_key(path, passphrase=passphrase)
+
+
+@dataclass(frozen=True)
+class CollectorOptions:
+    """The collector's address, and the silo's token."""
+
+    to: str = option("--to URL", "Address of the collector.", required=True)
+    token_file: str = option(
+        "--token-file FILE",
+        "File with the silo's token, which only its owner can read.",
+        required=True,
+    )
+    ca_file: str | None = option(
+        "--ca-file FILE", "Certificates to trust, in PEM, if not those of the system."
+    )
+
+    def door(self) -> Door:
+        """Return the way to the collector.
+
+        Raises
+        ------
+        OptionError
+            If others can read the token, or the address would send it in the clear.
+        """
+        from fedparity.service.sender import Door  # noqa: PLC0415 -- only if something is sent
+
+        token = read_secret(self.token_file, "token").decode("ascii", "replace")
+        return Door(self.to, token, ca_file=self.ca_file)
+
+
+_WHY = {
+    "map": "--map",
+    "other": "--other",
+    "missing": "the plan's group for missing labels",
+    "spelling": "another spelling",
+}
+_MOST_LABELS = 20
+
+
+def reading_words(reading: Mapping[str, Any]) -> str:
+    """Return how a table was read, as options of the command line.
+
+    Examples
+    --------
+    >>> reading_words({"score": "risk", "where": "year = 2026", "map": {"F": "female", "": "unknown"}})
+    '--score risk, --where "year = 2026", --map "F=female", --map "=unknown"'
+    """
+    words = []
+    for name in ("score", "group", "weight", "where", "map", "missing", "other"):
+        value = reading.get(name)
+        if name == "map":
+            words += [f'--map "{label}={group}"' for label, group in (value or {}).items()]
+        elif name == "where" and value:
+            words.append(f'--where "{value}"')
+        elif value:
+            words += [
+                f"--{name} {each}" for each in ([value] if isinstance(value, str) else value)
+            ]
+    return printable(", ".join(words))
+
+
+def row_lines(rows: RowCounts, width: int) -> list[str]:
+    """Return the accounting of all rows, one reason per line, in numbers that add up."""
+    counts = {
+        "rows read": rows.read,
+        "left out by the filter": rows.filtered,
+        "left out without a score": rows.without_score,
+        "of weight 0, which count for nothing": rows.weightless,
+        "records": rows.records,
+    }
+    shown = {text: n for text, n in counts.items() if n or text in ("rows read", "records")}
+    wide = max(map(len, shown))
+    lines = ["Rows of the table"]
+    lines += [f"  {text:{wide}}  {n:>{len(f'{rows.read:,}')},}" for text, n in shown.items()]
+    if rows.relabeled:
+        lines += ["", "Labels that count as a group of another name"]
+        common = rows.relabeled.most_common(_MOST_LABELS)
+        digits = len(f"{common[0][1]:,}")
+        for own, number in common:
+            label = "no label" if own.label is None else f"“{own.label}”"
+            text = f"{label} counts as {group_words(own.group)} ({_WHY[own.reason]})"
+            first = f"  {number:>{digits},}  "
+            lines += wrapped(printable(text), width, first=first, rest=" " * width_of(first))
+        if more := len(rows.relabeled) - len(common):
+            lines.append(f"  and {counted(more, 'label')} more")
+    return lines
+
+
+def row_words(rows: Mapping[str, Any]) -> str:
+    """Return the same of an entry of the ledger, as a sentence."""
+    words = [f"{rows['read']:,} rows read"]
+    words += [f"{rows['filtered']:,} left out by the filter"] if rows["filtered"] else []
+    words += [f"{rows['without_score']:,} without a score"] if rows["without_score"] else []
+    words += [f"{rows['weightless']:,} of weight 0"] if rows["weightless"] else []
+    for own in rows["relabeled"][:_MOST_LABELS]:
+        label = "no label" if own["label"] is None else f"“{own['label']}”"
+        group = tuple(own["group"]) if isinstance(own["group"], list) else own["group"]
+        words.append(f"{own['rows']:,} with {label} as {group_words(group)} ({own['reason']})")
+    if (more := len(rows["relabeled"]) - _MOST_LABELS) > 0:
+        words.append(f"and {counted(more, 'label')} more")
+    return printable(", ".join(words))

@@ -14,14 +14,22 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from fedparity.cli.command_groups import is_quiet
+from fedparity.cli.main import is_quiet
 from fedparity.errors.base import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Progress", "note", "open_page", "print_json", "progress_bar", "quoted"]
+
+__all__ = [
+    "Progress",
+    "note",
+    "open_page",
+    "print_json",
+    "progress_bar",
+    "quoted",
+]
 
 
 def print_json(document: object) -> None:
@@ -39,7 +47,7 @@ def note(text: str) -> None:
 
 
 def open_page(path: str | os.PathLike[str]) -> None:
-    """Open a page that was written in the browser of this user, or say that there is none."""
+    """Open a page in the browser of this user, or print that there is none."""
     import webbrowser  # noqa: PLC0415 -- few commands open a page
 
     address = Path(path).absolute().as_uri()
@@ -82,7 +90,7 @@ def progress_bar(unit: str) -> Iterator[Progress | None]:
 
 
 class _Bar:
-    """A bar that is drawn once the wait has become long."""
+    """A bar that appears when the work takes long."""
 
     def __init__(self, unit: str) -> None:
         self._unit, self._start = unit, time.monotonic()

@@ -1,4 +1,4 @@
-"""``fedparity policy``: the silo's own law, written, checked, shown, and filed."""
+"""``fedparity policy``: the silo's own policy, written, checked, shown, and filed."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from fedparity.cli.output import note, print_json
 from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import write_whole
 from fedparity.documents.plan import Plan
-from fedparity.documents.policy_file import default_policy_path, find_policy, read_policy
+from fedparity.documents.policy_file import read_policy
 from fedparity.errors import LedgerError, RuleError
 from fedparity.errors.base import printable
 from fedparity.privacy.ledger import now
 from fedparity.privacy.ledger_entries import Entry
 from fedparity.privacy.policy import MODES, Policy
-from fedparity.silo.permit import check_auditor, lawful
+from fedparity.silo.permit import check_auditor, default_policy_path, find_policy, lawful
 from fedparity.text import counted, number, wrapped
 from fedparity.version import SOFTWARE
 
@@ -40,16 +40,16 @@ __all__ = ["ApprovalOptions", "approve", "check", "dossier", "new", "show"]
 
 _PACKAGES = "numpy", "narwhals", "click", "rich", "cryptography", "opendp", "polars", "pyarrow"
 _TEMPLATE = """\
-# What may leave this silo, whatever a plan asks for. It belongs to the silo, not to the auditor.
+# What may leave this silo, whatever a plan requests. It belongs to the silo, not to the auditor.
 # A line that begins with # states the default. Check it with: fedparity policy check policy.toml
 schema = "fedparity/policy/1"
 # modes = ["none", "dp", "secure", "secure+dp"]  # of plans; "none" has no [privacy]
-# overrides = true             # whether --allow-weaker RULE may be used; the ledger keeps it
+# overrides = true             # whether --allow-weaker RULE may be used; the ledger records it
 # other_grids = false          # whether one data set may be released on two grids of scores
 # without_ledger = false       # whether --no-ledger and ledger=False are allowed
 # page = true                  # whether the page that sketches in a browser may be used
 
-[floors]                       # a plan may ask for more protection, never for less
+[floors]                       # a plan may request more protection, never less
 # minimum_cell = {cell}            # records of a group, and between two thresholds
 # records_per_level = {per_level}
 # rounding_mean = {mean}        # share of the score range
@@ -233,7 +233,7 @@ def _sentences(own: Policy) -> list[str]:
             f"with noise, epsilon is at most {number(own.epsilon_per_release)} per release, and "
             f"{number(own.epsilon_per_year)} for all releases from one data set in 365 days."
         ),
-        "a second release of the same records needs a reason, which the ledger keeps; another grid "
+        "a second release of the same records needs a reason, which the ledger records; another grid "
         + ("is allowed." if own.other_grids else "is refused."),
         "all tables of this silo are one data set."
         if not own.datasets
@@ -266,7 +266,7 @@ def _secure_sentence(own: Policy) -> str:
 
 @dataclass(frozen=True)
 class ApprovalOptions:
-    """Who approves a plan and why, under which policy, and the ledger that keeps it."""
+    """Who approves a plan and why, under which policy, and the ledger that records it."""
 
     by: str = option("--by NAME", "Who approves; a name of the policy.", required=True)
     because: str = option("--because TEXT", "Why; it stays on record.", required=True)
@@ -278,7 +278,7 @@ class ApprovalOptions:
 @click.argument("plan", type=click.Path())
 @with_options(ApprovalOptions)
 def approve(plan: str, options: ApprovalOptions) -> None:
-    """Agree to PLAN by its digest, as one of the people whom the policy names.
+    """Agree to PLAN by its digest, as one of the people named in the policy.
 
     The plan is printed first; the approval, its reason and its time go into the ledger. A plan
     that the policy forbids cannot be approved. Exit code 4 then, or if NAME is not named there.
@@ -293,7 +293,7 @@ def approve(plan: str, options: ApprovalOptions) -> None:
         known = ", ".join(own.people) or "nobody"
         raise RuleError(
             f"{own.name} does not name {by!r} among those who approve: {known}.",
-            fix="give a name as it stands in [approval] of the policy.",
+            fix="give a name that is listed in [approval] of the policy.",
         )
     lawful(agreed, own, options.policy.allow_weaker)
     click.echo(plan_text(agreed))

@@ -14,22 +14,21 @@ import numpy.typing as npt
 
 from fedparity.cli.message_files import message_files
 from fedparity.cli.options import (
+    CollectorOptions,
     PolicyOptions,
     ReleaseOptions,
     SigningOptions,
     TableOptions,
     nested,
     option,
+    reading_words,
     with_options,
 )
 from fedparity.cli.output import note, progress_bar
-from fedparity.cli.row_text import reading_words
 from fedparity.cli.settings_file import SettingsOptions
 from fedparity.documents.files import file_name, refuse_existing
 from fedparity.documents.plan import Plan
-from fedparity.documents.policy_file import find_policy
 from fedparity.errors.base import printable
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import StepName
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import Inbox, roster_of, secure_terms, threshold_of
@@ -38,26 +37,37 @@ from fedparity.modes.secure.round_progress import request_for
 from fedparity.modes.secure.rounds import silo_step
 from fedparity.modes.secure.secure_mode import SecureMode, unprotected
 from fedparity.modes.secure.silo_state import StateFile
-from fedparity.silo.permit import lawful
+from fedparity.silo.permit import find_policy, lawful
 from fedparity.sketches.records import Records
-from fedparity.tables.opening import open_records
+from fedparity.sketches.select import ComputeOptions
+from fedparity.tables.opening import planned_records
 from fedparity.text import wrapped
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["consent", "dry_run_text", "keys", "mask", "request", "shares", "unmask"]
+__all__ = ["consent", "dry_run_text", "keys", "mask", "request", "run", "shares", "unmask"]
 
 
 @dataclass(frozen=True)
-class _SiloOptions:
-    """The options of every step of a silo."""
+class _StateOptions:
+    """Who takes part, and where its secrets are."""
 
     silo: str = option("--silo NAME", "This silo's name in the plan.", required=True)
     state: str | None = option(
         "--state FILE", "The round's secrets, which stay here.  [default: NAME.secure-state]"
     )
     signing: SigningOptions = nested(SigningOptions)
+
+    def state_file(self) -> StateFile:
+        """Return where the state of the round is."""
+        return StateFile(self.state or f"{file_name(self.silo)}.secure-state")
+
+
+@dataclass(frozen=True)
+class _SiloOptions(_StateOptions):
+    """The options of every step of a silo."""
+
     output: str | None = option("-o, --output FILE", "File to write.  [default: see above]")
     force: bool = option("--force", "Replace an existing output file.")
     resend: bool = option("--resend", "Write the message of this step again; compute nothing.")
@@ -78,6 +88,23 @@ class MaskOptions(_SiloOptions):
     table: TableOptions = nested(TableOptions)
     threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     dry_run: bool = option("--dry-run", "Read the table, say what would leave, and stop.")
+    release: ReleaseOptions = nested(ReleaseOptions)
+    kept: SettingsOptions = nested(SettingsOptions)
+
+
+@dataclass(frozen=True)
+class RunOptions(_StateOptions):
+    """The options of all steps through a collector."""
+
+    collector: CollectorOptions = nested(CollectorOptions)
+    timeout: int = option(
+        "--timeout SECONDS",
+        "How long to wait for the other silos before each step.",
+        default=86400,
+        min=0,
+    )
+    table: TableOptions = nested(TableOptions)
+    threads: int | None = option("--threads", "Threads to use.  [default: one per core]", min=1)
     release: ReleaseOptions = nested(ReleaseOptions)
     kept: SettingsOptions = nested(SettingsOptions)
 
@@ -118,9 +145,9 @@ class _SiloStep:
         lawful(self.plan, find_policy(policy.policy), policy.allow_weaker)
         if not (options.force or dry_run):
             refuse_existing(self.output)
-        if self.plan.keys and not options.signing.sign and not options.resend:
-            raise click.UsageError("the plan has keys, so the message must be signed: --sign KEY.")
-        self.state = StateFile(options.state or f"{file}.secure-state")
+        if not options.resend:
+            _check_signing(self.plan, options)
+        self.state = options.state_file()
         self.key: Ed25519PrivateKey | None = options.signing.key()
 
     def made(
@@ -143,12 +170,45 @@ class _SiloStep:
     def write(self, messages: tuple[str, ...] = ()) -> SiloRoundMessage:
         """Make the step, and write its message."""
         with self.made(messages) as message:
-            message.write(self.output, force=self.options.force)
+            message.write(self.output, overwrite=self.options.force)
         return message
 
     def report(self, message: RoundMessage, next_step: str) -> None:
         """Print what was written, and what to do with it."""
         _report_written(message, self.output, next_step, as_json=self.options.as_json)
+
+
+class _Numbers:
+    """The silo's table as a vector to mask, once the ledger and the policy allow it."""
+
+    def __init__(self, plan: Plan, source: object, options: MaskOptions | RunOptions) -> None:
+        self.reading = options.table.reading()
+        self.plan, self._source, self._options = plan, source, options
+        self._mode = SecureMode(plan)
+        self._mode.check_unweighted(weighted=self.reading["weight"] is not None)
+        self.permit = options.release.permit(plan, options.silo, source, self.reading)
+
+    @contextmanager
+    def _read(self) -> Iterator[tuple[Records, ComputeOptions]]:
+        with progress_bar("rows") as progress:
+            records = planned_records(self._source, self.plan, **self.reading)
+            yield records, ComputeOptions(threads=self._options.threads, progress=progress)
+
+    def count(self) -> npt.NDArray[np.int64]:
+        """Return the vector."""
+        self.permit.check()
+        with self._read() as (records, computing):
+            return self._mode.vector(records, computing)
+
+    def look(self) -> None:
+        """Read the table, so that a mistake in it is found, and forget the counts."""
+        with self._read() as (records, computing):
+            self._mode.preview(records, self._options.silo, computing)
+
+
+def _check_signing(plan: Plan, options: _StateOptions) -> None:
+    if plan.keys and not options.signing.sign:
+        raise click.UsageError("the plan has keys, so the message must be signed: --sign KEY.")
 
 
 def _inbox(names: tuple[str, ...]) -> Inbox:
@@ -200,7 +260,7 @@ def shares(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
     """Write NAME.shares.json; MESSAGES must hold the keys of all silos.
 
     MESSAGES are files, patterns, or folders of files that end in .json. Each silo can open its
-    own share only; as many as the plan's threshold are needed to make use of them.
+    own share only; at least the plan's threshold of shares is needed to use them.
 
     \b
     Examples:
@@ -247,34 +307,17 @@ def mask(
         source = options.table.source(data)
     else:  # then there is no DATA either
         source, messages = options.table.source(None), (data, *messages)
-    reading = options.table.reading()
-    if "axes" in reading or "outcome" in reading:
-        raise click.UsageError("--axis and --outcome go with plans without [privacy].")
     step = _SiloStep("mask", plan, options, options.release, dry_run=options.dry_run)
-    mode = SecureMode(step.plan)
-    mode.check_unweighted(weighted=reading["weight"] is not None)
-    permit = options.release.permit(step.plan, options.silo, source, reading)
-
-    @contextmanager
-    def read() -> Iterator[tuple[Records, ComputeOptions]]:
-        with progress_bar("rows") as progress:
-            records = open_records(source, groups=step.plan.groups, **reading)  # type: ignore[misc]
-            yield records, ComputeOptions(threads=options.threads, progress=progress)
-
-    def count() -> npt.NDArray[np.int64]:
-        permit.check()
-        with read() as (records, computing):
-            return mode.vector(records, computing)
-
+    numbers = _Numbers(step.plan, source, options)
+    permit = numbers.permit
     if options.dry_run:
-        with read() as (records, computing):
-            mode.preview(records, options.silo, computing)
+        numbers.look()
         click.echo(dry_run_text(step.plan, options.silo))
         if permit.reading:
             words = f"Read with {reading_words(permit.reading)}"
             click.echo("\n".join(["", *wrapped(words, 80, rest="  ")]))
         return
-    with step.made(messages, count) as message:
+    with step.made(messages, numbers.count) as message:
         permit.write(step.output, message, force=options.force)
     step.report(message, "send the file to the auditor")
 
@@ -298,7 +341,7 @@ def request(plan: str, messages: tuple[str, ...], options: RequestOptions) -> No
         refuse_existing(options.output)
     agreed = Plan.read(plan)
     made = request_for(agreed, _inbox(messages))
-    made.write(options.output, force=options.force)
+    made.write(options.output, overwrite=options.force)
     note(f"{len(made.survivors)} of {len(agreed.silos or ())} silos are in the sum")
     steps = "consent, then unmask" if agreed.keys else "unmask"
     _report_written(
@@ -351,6 +394,53 @@ def unmask(plan: str, messages: tuple[str, ...], options: StepOptions) -> None:
     )
 
 
+@click.command
+@click.argument("plan", type=click.Path())
+@click.argument("data", type=click.Path(), required=False)
+@with_options(RunOptions)
+def run(plan: str, data: str | None, options: RunOptions) -> None:
+    """Make all steps of this silo through a collector, and wait for the others.
+
+    The table DATA is read once before the round begins, so that a mistake in it costs nobody a
+    round. Stopped or killed, the same command goes on where it stopped: NAME.secure-state is its
+    memory. Exit code 3 if the collector refuses a document, 4 if a rule refuses a step or the
+    token is not valid, 6 if the collector or too few silos answer in time.
+
+    \b
+    Examples:
+      fedparity secure run plan.toml patients.csv --silo aurora --score risk \\
+        --group sex --sign aurora.key --to https://audit.example.org \\
+        --token-file token.txt
+    """
+    agreed, state = Plan.read(plan), options.state_file()
+    numbers = _Numbers(agreed, options.table.source(data), options)
+    _check_signing(agreed, options)
+    door = options.collector.door()
+    if not state.path.exists():
+        numbers.permit.check()
+        numbers.look()
+    from fedparity.service.round_follower import follow_round  # noqa: PLC0415 -- few commands need it
+
+    @contextmanager
+    def make(step: StepName, inbox: Callable[[], Inbox]) -> Iterator[SiloRoundMessage]:
+        with silo_step(
+            agreed,
+            options.silo,
+            step,
+            state,
+            inbox=inbox,
+            count=numbers.count,
+            key=options.signing.key,
+            resend=lambda sent: sent or (step == "keys" and state.path.exists()),
+        ) as message:
+            if step == "mask":
+                numbers.permit.record(message)  # what the ledger refuses does not leave
+            yield message
+
+    follow_round(door, agreed, options.silo, make, timeout=options.timeout, tell=note)
+    note("this silo's part of the round is done")
+
+
 _WORDS = {
     "counts": "records of each group in each bin",
     "dropped": "rows without a score",
@@ -358,7 +448,7 @@ _WORDS = {
 
 
 def dry_run_text(plan: Plan, silo: str, width: int = 80) -> str:
-    """Return what is summed, what is seen, and by whom; no number of the table is in it."""
+    """Return what is summed, and who sees which numbers; it contains no number of the table."""
     layout = Layout.of(plan)
     silos, threshold = len(roster_of(plan)), threshold_of(plan)
     lines = [

@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from fedparity.cli.command_groups import LazyGroup, Place
-from fedparity.cli.options import nested, option, with_options
+from fedparity.cli.main import LazyGroup, Place
+from fedparity.cli.options import CollectorOptions, nested, option, with_options
 from fedparity.cli.output import note
-from fedparity.documents.files import read_bounded, read_secret
+from fedparity.documents.files import read_bounded
 from fedparity.documents.message import SiloSketch
 from fedparity.errors import OptionError
-from fedparity.errors.base import printable
-from fedparity.errors.extras import extra
+from fedparity.errors.base import extra, printable
 
 if TYPE_CHECKING:
     from fedparity.service.server import Address
     from fedparity.service.store import Store
 
-__all__ = ["backup", "check", "link", "send", "serve"]
+__all__ = ["backup", "check", "link", "prune", "send", "serve"]
 
 _LARGEST_MESSAGE = 8 << 20
 
 
 @dataclass(frozen=True)
 class StoreOptions:
-    """Where the collector keeps its data."""
+    """Where the collector stores its data."""
 
     data: str | None = option("--data DIR", "Folder of the collector's database.")
     database: str | None = option(
         "--database URL", "PostgreSQL instead: postgresql+psycopg://user@host/name."
     )
 
-    def open(self) -> Store:
-        """Return the store."""
+    def open(self, *, new: bool = False) -> Store:
+        """Return the store; only the service itself makes a new one."""
         if (self.data is None) == (self.database is None):
             raise OptionError(
-                "say where the collector keeps its data.",
+                "specify where the collector stores its data.",
                 fix="give --data DIR, or --database URL for PostgreSQL.",
             )
         extra("sqlalchemy", "the collector", "serve")
         from fedparity.service.store import Store  # noqa: PLC0415
 
-        return Store(self.database) if self.database else Store.in_folder(str(self.data))
+        if self.database is None:
+            return Store.in_folder(str(self.data), new=new)
+        if not self.database.startswith(("postgresql:", "postgresql+", "sqlite:")):
+            raise OptionError(
+                "the collector keeps its data in SQLite or in PostgreSQL.",
+                fix="give --data DIR, or --database postgresql+psycopg://user@host/name.",
+            )
+        if re.search(r"//[^@]*:[^@]*@|[?&]password=", self.database):
+            raise OptionError(
+                "the address of the database holds a password, which other users of this machine could see.",
+                fix="leave it out, and write it to ~/.pgpass or to the file that PGPASSFILE names.",
+            )
+        return Store(self.database)
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,9 @@ class AddressOptions:
     """Where the collector listens."""
 
     host: str = option("--host ADDRESS", "Address to listen on.", default="127.0.0.1")
-    port: int = option("--port N", "Port to listen on.", default=8765, min=1)
+    port: int = option(
+        "--port N", "Port to listen on.", default=8765, type=click.IntRange(1, 65535)
+    )
     name: str | None = option(
         "--name HOST", "Name under which people reach it; links start with it."
     )
@@ -77,6 +92,41 @@ class StartOptions:
     address: AddressOptions = nested(AddressOptions)
 
 
+@dataclass(frozen=True)
+class ServeOptions(StartOptions):
+    """The options of a service that runs."""
+
+    retain: int | None = option(
+        "--retain DAYS",
+        "Delete studies after this many days without activity.  [default: never]",
+        min=1,
+    )
+    drop: str | None = option(
+        "--drop DIR", "Take messages from DIR/STUDY/SILO, where an SFTP server puts them."
+    )
+    log_requests: bool = option(
+        "--log-requests", "Print a line of JSON for each request, without its contents."
+    )
+
+
+@dataclass(frozen=True)
+class LinkOptions(StartOptions):
+    """What becomes of those who are signed in."""
+
+    sign_out: bool = option(
+        "--sign-out", "End the sessions of all auditors, if one may have been stolen."
+    )
+
+
+@dataclass(frozen=True)
+class PruneOptions(StoreOptions):
+    """What is old."""
+
+    older_than: int = option(
+        "--older-than DAYS", "Days in which nothing happened in a study.", required=True, min=1
+    )
+
+
 @click.group(
     cls=LazyGroup,
     invoke_without_command=True,
@@ -84,11 +134,12 @@ class StartOptions:
         "link": Place("serve_commands", "Print a new link for the auditor."),
         "backup": Place("serve_commands", "Copy the database while the service runs."),
         "check": Place("serve_commands", "Check that the log is whole."),
+        "prune": Place("serve_commands", "Delete old studies and expired links."),
     },
 )
-@with_options(StartOptions)
+@with_options(ServeOptions)
 @click.pass_context
-def serve(context: click.Context, options: StartOptions) -> None:
+def serve(context: click.Context, options: ServeOptions) -> None:
     """Collect the silos' messages with a small service.
 
     Prints the auditor's link, which works once. The auditor begins a study with a plan, sends each silo a
@@ -101,37 +152,44 @@ def serve(context: click.Context, options: StartOptions) -> None:
       fedparity serve --data collector
       fedparity serve --data collector --host 0.0.0.0 --name audit.example.org \\
         --tls-cert cert.pem --tls-key key.pem
+      fedparity serve --data collector --drop /srv/sftp --retain 400
       fedparity serve backup copy.sqlite --data collector
     """
     if context.invoked_subcommand is not None:
         return
     address = options.address.address()
-    store = options.store.open()
+    store = options.store.open(new=True)
+    from fedparity.service.chores import Chores  # noqa: PLC0415
     from fedparity.service.server import auditor_link, run  # noqa: PLC0415
 
-    note(f"the collector listens on {address.url}; stop it with Ctrl-C")
-    note("the auditor's link, which works once:")
-    click.echo(auditor_link(store, address))
-    try:
-        run(store, address)
-    finally:
-        store.close()
+    chores = Chores(retain=options.retain, drop=options.drop)
+    with address.open() as door, closing(store):
+        note(f"the collector listens on {address.url}; stop it with Ctrl-C")
+        note("the auditor's link, which works once:")
+        click.echo(auditor_link(store, address))
+        try:
+            run(store, address, door, chores=chores, log_requests=options.log_requests)
+        except KeyboardInterrupt:
+            note("stopped; everything that was acknowledged is on the disk")
 
 
 @click.command
-@with_options(StartOptions)
-def link(options: StartOptions) -> None:
+@with_options(LinkOptions)
+def link(options: LinkOptions) -> None:
     """Print a new one-time link for the auditor; one that was not used is void.
+
+    Give the --name, --host and --port that the service has: the link starts with them.
 
     \b
     Examples:
       fedparity serve link --data collector
+      fedparity serve link --data collector --sign-out
     """
     address = options.address.address()
     store = options.store.open()
     from fedparity.service.server import auditor_link  # noqa: PLC0415
 
-    click.echo(auditor_link(store, address))
+    click.echo(auditor_link(store, address, sign_out=options.sign_out))
     store.close()
 
 
@@ -166,25 +224,30 @@ def check(options: StoreOptions) -> None:
     click.echo(f"the log is whole: {lines:,} lines")
 
 
-@dataclass(frozen=True)
-class SendOptions:
-    """Where a message goes."""
+@click.command
+@with_options(PruneOptions)
+def prune(options: PruneOptions) -> None:
+    """Delete studies in which nothing happens any more, and expired links.
 
-    to: str = option("--to URL", "Address of the collector.", required=True)
-    token_file: str = option(
-        "--token-file FILE",
-        "File with the silo's token, which only its owner can read.",
-        required=True,
-    )
-    ca_file: str | None = option(
-        "--ca-file FILE", "Certificates to trust, in PEM, if not those of the system."
-    )
+    What remains of a study are its lines in the log: who did what, and digests. Run a backup first.
+
+    \b
+    Examples:
+      fedparity serve prune --older-than 400 --data collector
+    """
+    store = options.open()
+    from fedparity.service.retention import delete_old  # noqa: PLC0415
+    from fedparity.service.studies import Studies  # noqa: PLC0415
+
+    old, expired = delete_old(Studies(store), options.older_than)
+    store.close()
+    click.echo(f"deleted {len(old):,} studies and {expired:,} expired links, sessions and tokens")
 
 
 @click.command
 @click.argument("message", type=click.Path())
-@with_options(SendOptions)
-def send(message: str, options: SendOptions) -> None:
+@with_options(CollectorOptions)
+def send(message: str, options: CollectorOptions) -> None:
     """Send MESSAGE, as fedparity sketch wrote it, to a collector.
 
     Exit code 0 once the collector has it on its disk, also if it had the same message already; 3 if it
@@ -195,10 +258,8 @@ def send(message: str, options: SendOptions) -> None:
       fedparity send aurora.sketch.json --to https://audit.example.org \\
         --token-file token.txt
     """
-    token = read_secret(options.token_file, "token").decode("ascii", "replace")
+    door = options.door()
     data = read_bounded(message, limit=_LARGEST_MESSAGE)
-    SiloSketch.from_bytes(data)  # what is no message is not sent
-    from fedparity.service.sender import send as put  # noqa: PLC0415
-
-    sent = put(data, options.to, token, ca_file=options.ca_file)
+    SiloSketch.from_bytes(data)  # only messages are sent
+    sent = door.send(data)
     click.echo(f"{'sent' if sent.new else 'it was there already'}: {sent.digest}")

@@ -16,35 +16,24 @@ from click.core import ParameterSource
 
 from fedparity.cli.options import option
 from fedparity.cli.output import note
-from fedparity.documents.files import read_bounded, refuse_existing, write_whole
-from fedparity.documents.toml_text import LARGEST, TomlSyntaxError, key_lines, parse_toml
+from fedparity.documents.files import is_address, read_bounded, refuse_existing, write_whole
+from fedparity.documents.json_text import LARGEST_TOML, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import DocumentError, SettingsError
-from fedparity.errors.table_errors import nearest
-from fedparity.tables.databases import Address, is_address
+from fedparity.errors.inputs import nearest
+from fedparity.tables.reader import PAIRED, REPEATED, TABLE_SETTINGS
 
 __all__ = ["KEYS", "SavedSettingsOptions", "SettingsOptions", "settings_toml"]
 
 _PATHS = "data", "url_file", "policy", "ledger", "sign", "passphrase_file"
 _PARAMETERS = (
-    *(
-        "silo",
-        "data",
-        "url_file",
-        "table",
-        "query",
-        "delimiter",
-        "decimal",
-        "encoding",
-        "na",
-        "sheet",
-    ),
-    *("score", "group", "weight", "where", "mapping", "missing", "other"),
+    "silo",
+    *({"map": "mapping"}.get(key, key.replace("-", "_")) for key in TABLE_SETTINGS),
     *("policy", "ledger", "dataset", "allow_weaker", "in_period", "sign", "passphrase_file"),
     "threads",
 )
 _NAMES = {"mapping": "map"}
 KEYS = {_NAMES.get(name, name.replace("_", "-")): name for name in _PARAMETERS}
-"""What a file may say, and the parameter of the command that it stands for."""
+"""The keys of a settings file, and the parameter of the command that each sets."""
 _HEADER = "# Settings of this silo: fedparity sketch PLAN --settings FILE. Options of the command line win.\n"
 _STANDARD_INPUT = "-"
 
@@ -68,7 +57,7 @@ def _read(path: str) -> dict[str, Any]:
         If it is not TOML, or a key or value is not valid; with its line.
     """
     try:
-        text = read_bounded(path, limit=LARGEST).decode("utf-8-sig")
+        text = read_bounded(path, limit=LARGEST_TOML).decode("utf-8-sig")
         document = parse_toml(text)
     except TomlSyntaxError as error:
         where = "" if error.line is None else f", line {error.line}"
@@ -97,9 +86,9 @@ def _read(path: str) -> dict[str, Any]:
 
 def _value(key: str, value: object, place: str) -> object:
     """A value as click takes it from the command line."""
-    if key == "map":
-        return _pairs(value, place)
-    if key in ("group", "na", "allow-weaker"):
+    if key in PAIRED:
+        return _pairs(key, value, place)
+    if key in (*REPEATED, "allow-weaker"):
         texts = [value] if isinstance(value, str) else value
         if isinstance(texts, list) and all(isinstance(own, str) for own in texts):
             return texts
@@ -114,22 +103,25 @@ def _value(key: str, value: object, place: str) -> object:
         return value
     if not isinstance(value, str):
         raise SettingsError(f"{place}: {key} must be a text.", fix=f'write {key} = "...".')
-    if key == "data" and is_address(value) and Address(value).has_secret:
-        raise SettingsError.secret()
+    if key == "data" and is_address(value):
+        from fedparity.tables.databases import Address  # noqa: PLC0415 -- most read files
+
+        if Address(value).has_secret:
+            raise SettingsError.secret()
     return value
 
 
-def _pairs(value: object, place: str) -> list[str]:
-    """A map of labels, as the option takes it."""
+def _pairs(key: str, value: object, place: str) -> list[str]:
+    """A table from names to names, as the option takes it."""
     if not isinstance(value, dict) or not all(isinstance(own, str) for own in value.values()):
         raise SettingsError(
-            f"{place}: map must be a table of texts.",
-            fix='write map = {AFR = "A", "" = "unknown"}.',
+            f"{place}: {key} must be a table of texts.",
+            fix=f'write {key} = {{"one name" = "another"}}.',
         )
     if any("=" in label for label in value):
         raise SettingsError(
-            f"{place}: a label of map contains an equals sign.",
-            fix="change that label in a copy of the table.",
+            f"{place}: a name in {key} contains an equals sign.",
+            fix="change that name in a copy of the table.",
         )
     return [f"{label}={group}" for label, group in value.items()]
 
@@ -162,7 +154,7 @@ def settings_toml(values: Mapping[str, Any], folder: Path) -> str:
 
 
 def _written(key: str, value: Any) -> str:  # noqa: ANN401 -- of any option
-    if key == "map":
+    if key in PAIRED:
         pairs = (pair.partition("=") for pair in value)
         return (
             f"{{{', '.join(f'{_quoted(left)} = {_quoted(right)}' for left, _, right in pairs)}}}"

@@ -83,7 +83,7 @@ class SimulationOptions:
     measurement: MeasurementOptions = nested(MeasurementOptions)
     regime: Regime | None = option(
         "--regime",
-        "Deal the rows to silos, for a table that has none.",
+        "Assign the rows to silos, for a table that has none.",
         type=click.Choice(["random", "positive", "negative"]),
     )
     rho: float | None = option(
@@ -91,14 +91,16 @@ class SimulationOptions:
         "How far scores decide.  [default: 0.8]",
         type=click.FloatRange(0, 1, max_open=True),
     )
-    silos: int | None = option("--silos", "Silos to deal to.  [default: 5]", min=1)
+    silos: int | None = option(
+        "--silos", "Number of silos to assign rows to.  [default: 5]", min=1
+    )
     result: ResultOptions = nested(ResultOptions)
 
     def check(self) -> None:
         """Refuse options that contradict each other."""
         if (self.silo is None) == (self.regime is None):
             raise click.UsageError(
-                "give either --silo, a column, or --regime, to deal rows to silos."
+                "give either --silo, a column, or --regime, to assign rows to silos."
             )
         if self.regime is None and not self.rho is self.silos is None:
             raise click.UsageError("--rho and --silos go with --regime.")
@@ -115,8 +117,8 @@ class SimulationOptions:
 def simulate(context: click.Context, data: str | None, options: SimulationOptions) -> None:
     """Audit the table DATA as if each silo had sent its message.
 
-    Nothing leaves, so no disclosure rule applies unless --plan asks for it; then the result is,
-    bit for bit, that of real silos. --regime deals the rows to silos instead of --silo: at
+    Nothing leaves, so no disclosure rule applies unless --plan requires it; then the result is,
+    bit for bit, that of real silos. --regime assigns the rows to silos instead of --silo: at
     random, or by their scores (positive: every group the same way; negative: one group the
     other way round).
 
@@ -151,7 +153,7 @@ def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> 
         if options.silo is not None:
             return measure(source, silo=options.silo, plan=plan, **reading, **settings, **chosen)
         named = {"axes": reading.pop("axes", None), "outcome": reading.pop("outcome", None)}
-        columns = LabelColumns.of(plan, group=reading.pop("group"), **named)
+        columns = LabelColumns.from_plan(plan, group=reading.pop("group"), **named)
         groups = None if plan is None else plan.record_labels
         pooled = read_pooled(source, silo=None, group=columns.columns, groups=groups, **reading)
         return audit_pooled(
@@ -163,7 +165,7 @@ def _measured(source: object, plan: Plan | None, options: SimulationOptions) -> 
 
 
 def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
-    """The records with the silos that they were dealt to; prints how score and silo correlate."""
+    """The records with their assigned silos; prints the correlation of score and silo."""
     dealt = allocate(
         pooled.scores,
         silos=options.silos or 5,
@@ -172,7 +174,7 @@ def _dealt(pooled: PooledTable, options: SimulationOptions) -> PooledTable:
         groups=pooled.codes,
         seed=options.result.seed,
     )
-    words = f"dealt to {counted(dealt.number, 'silo')}"
+    words = f"assigned to {counted(dealt.number, 'silo')}"
     if dealt.pearson is not None and dealt.spearman is not None:
         words += f"; score and silo: Pearson {dealt.pearson:.3f}, Spearman {dealt.spearman:.3f}"
     if dropped := int(pooled.dropped.sum()):

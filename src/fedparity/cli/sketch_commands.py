@@ -1,6 +1,6 @@
 """``fedparity sketch``: a silo's one command, from its table to the message that leaves.
 
-Its text shows the operator of the silo, in 80 columns, all that leaves and what the rules held back.
+Its text shows the operator of the silo, in 80 columns, all that leaves and what the rules withheld.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from fedparity.cli.options import (
     byte_count,
     nested,
     option,
+    reading_words,
+    row_lines,
     with_options,
 )
 from fedparity.cli.output import Progress, note, print_json, progress_bar
-from fedparity.cli.row_text import reading_words, row_lines
 from fedparity.cli.settings_file import SavedSettingsOptions
 from fedparity.documents.fields import group_words, json_label
 from fedparity.documents.files import file_name, refuse_existing
@@ -32,10 +33,10 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import DisclosureError
 from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.modes.mode import Release, mode_of
 from fedparity.silo.permit import Permit
 from fedparity.silo.sketch import prepare, preview
+from fedparity.sketches.select import ComputeOptions
 from fedparity.text import counted, cut, left, named, number, right, width_of, wrapped
 
 if TYPE_CHECKING:
@@ -75,12 +76,12 @@ class SketchOptions:
 @with_options(SketchOptions)
 @click.pass_context
 def sketch(context: click.Context, plan: str, data: str | None, options: SketchOptions) -> None:
-    """Reduce the table DATA to the message that PLAN asks of this silo.
+    """Reduce the table DATA to the message that PLAN requests of this silo.
 
     DATA is a CSV, TSV, Excel, Parquet or Arrow file, a folder or a pattern of them, - for text on
     the standard input, or the address of a database, such as postgresql://user@host/name, or of
     Spark, such as spark://host:7077, with --table or --query. Start with --dry-run: it shows all
-    that would leave and writes nothing. --save-settings keeps the options for the next time.
+    that would leave and writes nothing. --save-settings saves the options for the next release.
     This silo's policy decides whether the plan is obeyed (fedparity policy show); the ledger, a
     local file, refuses a second release of the same records, or one beyond the budget: $FEDPARITY_LEDGER, or
     fedparity/ledger.jsonl in the folder for state of this user. The same command again writes
@@ -162,7 +163,7 @@ def _dry_run(source: object, plan: Plan, permit: Permit, options: SketchOptions)
     try:
         permit.check()
     except DisclosureError as error:
-        click.echo(f"warning: as things stand, a release is refused: {error}", err=True)
+        click.echo(f"warning: at present a release is refused: {error}", err=True)
 
 
 def _prepared(source: object, plan: Plan, options: SketchOptions) -> Release:
@@ -340,9 +341,9 @@ def _rules(release: Release, plan: Plan, width: int) -> list[str]:
     ]
     if plan.rounding:
         step = plan.rounding * (plan.score_range[1] - plan.score_range[0])
-        words = f"all values are rounded to steps of {number(step)}"
+        words = f"all values are rounded to {number(step)}"
         if plan.sketch == "mean":
-            words += ", and mean squares to steps that follow from it"
+            words += ", and mean squares accordingly"
         found.append(wrapped(words, width, first="  - ", rest="    "))
     return [*lines, *chain.from_iterable(found or [["  - none"]])]
 
@@ -461,6 +462,7 @@ def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
             f"{counted(plan.grid.bins, 'whole number')}, the numbers of its records in the bins of "
             "the plan, each with noise of its own."
         ),
+        *_outcomes_sent(plan),
         (
             f"Noise: {terms['mechanism']} of scale {number(terms['scale'], 6)} by {terms['library']}. "
             f"A bin is off by {number(shown.deviation)} on average (standard deviation), the count "
@@ -468,7 +470,7 @@ def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
         ),
         (
             f"A group whose noisy count is below {plan.disclosure.minimum_cell} is withheld."
-            if plan.disclosure.minimum_cell > 1
+            if plan.disclosure.minimum_cell > 1 and not plan.releases_tables
             else "No group is withheld."
         ),
         f"Cost: {_spending_words(permit)}",
@@ -481,6 +483,15 @@ def preview_text(shown: Preview, permit: Permit, width: int = 80) -> str:
         paragraphs.append(f"Read with {reading_words(permit.reading)}")
     blocks = ["\n".join(wrapped(paragraph, width)) for paragraph in paragraphs]
     return "\n\n".join([*blocks, f"plan    {plan.digest}"])
+
+
+def _outcomes_sent(plan: Plan) -> list[str]:
+    """What a noisy message says of outcomes."""
+    if plan.outcome is None:
+        return []
+    positive, negative = plan.outcome.positive, plan.outcome.negative
+    words = f"The same of the records whose outcome is {positive}, and of those whose outcome is {negative}"
+    return [f"{words}; all of it costs epsilon once."]
 
 
 def _preview_summary(shown: Preview, permit: Permit) -> dict[str, Any]:
@@ -507,5 +518,5 @@ def _spending_words(permit: Permit) -> str:
     epsilon, budget = cost.epsilon or 0.0, cost.budget or 0.0
     words = f"epsilon = {number(epsilon)}; the plan's budget for {permit.dataset_words} is {number(budget)}"
     if permit.ledger is None:
-        return f"{words}. No ledger is asked, so nobody adds up what is spent."
+        return f"{words}. No ledger is used, so nothing records what is spent."
     return f"{words}. So far {number(permit.spent)} is spent, by the ledger of this silo."

@@ -40,7 +40,9 @@ class VerifyOptions:
     result: str | None = option("--result FILE", "Check the signature of a result instead.")
     key: str | None = option("--key FILE", "The auditor's public key, for --result.")
     as_json: bool = option("--json", "Print the findings as JSON.")
-    require_all: bool = option("--require-all", "Exit code 5 if a silo of the roster is missing.")
+    require_all: bool = option(
+        "--require-all", "Exit code 5 unless all silos in the plan have answered."
+    )
 
 
 @click.command
@@ -162,7 +164,7 @@ def _doubts(found: Sequence[Inspection]) -> str:
 
 
 def _signed_words(plan: Plan, each: Inspection) -> str:
-    """Whether a message is signed, as far as the plan lets one tell."""
+    """Whether a message is signed, as far as the plan allows a check."""
     if each.facts is None or not each.facts.signed:
         return "no"
     if not plan.keys:

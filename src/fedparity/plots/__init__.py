@@ -14,13 +14,11 @@ from fedparity.plots.outcome_figures import (
     RateDisplay,
     ROCDisplay,
 )
-from fedparity.plots.part_bars import AttributionDisplay, DecompositionDisplay
-from fedparity.plots.sent_values import MessageDisplay
-from fedparity.plots.silo_cells import CellCountDisplay, SiloSketchDisplay
+from fedparity.plots.part_bars import AttributionDisplay, DecompositionDisplay, UncertaintyDisplay
+from fedparity.plots.silo_cells import CellCountDisplay, MessageDisplay, SiloSketchDisplay
 from fedparity.plots.silo_forest import InfluenceDisplay, LocalForestDisplay
 from fedparity.plots.style import Display
 from fedparity.plots.svg import AxisBox, Drawing, drawing
-from fedparity.plots.uncertainty_bars import UncertaintyDisplay
 
 __all__ = [
     "AttributionDisplay",

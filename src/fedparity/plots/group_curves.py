@@ -1,4 +1,4 @@
-"""The curves of all groups on one pair of axes, each with its name beside it."""
+"""The curves of all groups on one pair of axes, each labeled with its name."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ Point = tuple[float, float]
 _STEPS = np.arange(0.1, 0.92, 0.04)
 _PAD = 0.012
 _LINE = 0.07
-"""The height of a name, as a share of the height of the axes."""
+"""The height of a name in a large figure, as a share of the height of the axes."""
+_LINE_INCHES = 0.17
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a name stands; all numbers are shares of the width or the height of the axes."""
+    """The position of a name, in shares of the width or the height of the axes."""
 
     at: Point
     """The corner of the name that is next to the curves."""
@@ -65,6 +66,7 @@ class Spot:
     before: bool
     """Whether the name ends at ``at``, on the left of the curves, or begins there."""
     width: float
+    height: float
     level: bool
     """Whether the line to the curve runs across, so that the name is centered on it."""
 
@@ -73,8 +75,8 @@ class Spot:
         """Left, right, lower and upper end of the name."""
         x, y = self.at
         left = x - self.width if self.before else x
-        low = y - _LINE / 2 if self.level else y if self.before else y - _LINE
-        return left, left + self.width, low, low + _LINE
+        low = y - self.height / 2 if self.level else y if self.before else y - self.height
+        return left, left + self.width, low, low + self.height
 
     def meets(self, other: Spot) -> bool:
         """Whether two names overlap."""
@@ -84,7 +86,7 @@ class Spot:
 
 
 def free_spots(
-    curves: Sequence[Curve], widths: Sequence[float], *, steep: bool
+    curves: Sequence[Curve], widths: Sequence[float], *, steep: bool, height: float = _LINE
 ) -> tuple[Spot, ...] | None:
     """Return a spot for the name of each curve, or None if they do not all fit.
 
@@ -100,6 +102,8 @@ def free_spots(
         How wide each name is, as a share of the width of the axes.
     steep : bool
         Whether names stand left and right of the curves, or else above and below them.
+    height : float
+        How high a name is, as a share of the height of the axes.
 
     Examples
     --------
@@ -113,7 +117,7 @@ def free_spots(
     for own, width in enumerate(widths):
         free = (
             (cost, spot)
-            for cost, spot in candidates(curves, own, width)
+            for cost, spot in candidates(curves, own, (width, height))
             if _inside(spot) and not any(spot.meets(other) for other in spots)
         )
         best = min(free, key=lambda entry: entry[0], default=None)
@@ -128,27 +132,31 @@ def _inside(spot: Spot) -> bool:
     return left >= 0 and right <= 1 and low >= 0 and high <= 1
 
 
-def _beside(curves: Sequence[Curve], own: int, width: float) -> Iterator[tuple[float, Spot]]:
+def _beside(
+    curves: Sequence[Curve], own: int, size: tuple[float, float]
+) -> Iterator[tuple[float, Spot]]:
     """Spots left and right of all curves, with what they cost: rather near, and at middle heights."""
-    half = _LINE / 2
+    half = size[1] / 2
     here = np.interp(_STEPS, curves[own][1], curves[own][0])
     # a name is a line high: its lower edge is nearest to curves on its right, its upper to those on its left
     left = np.min([np.interp(_STEPS - half, y, x) for x, y in curves], axis=0) - _PAD
     right = np.max([np.interp(_STEPS + half, y, x) for x, y in curves], axis=0) + _PAD
     for i, y in enumerate(_STEPS.tolist()):
         for before, edge in ((True, left), (False, right)):
-            spot = Spot((float(edge[i]), y), (float(here[i]), y), before, width, level=True)
+            spot = Spot((float(edge[i]), y), (float(here[i]), y), before, *size, level=True)
             yield abs(float(here[i] - edge[i])) + 0.15 * abs(y - 0.5), spot
 
 
-def _above(curves: Sequence[Curve], own: int, width: float) -> Iterator[tuple[float, Spot]]:
+def _above(
+    curves: Sequence[Curve], own: int, size: tuple[float, float]
+) -> Iterator[tuple[float, Spot]]:
     """Spots above and below all curves."""
     here = np.interp(_STEPS, *curves[own])
     above = np.max([np.interp(_STEPS, x, y) for x, y in curves], axis=0) + 2 * _PAD
     below = np.min([np.interp(_STEPS, x, y) for x, y in curves], axis=0) - 2 * _PAD
     for i, x in enumerate(_STEPS.tolist()):
         for before, edge in ((True, above), (False, below)):
-            spot = Spot((x, float(edge[i])), (x, float(here[i])), before, width, level=False)
+            spot = Spot((x, float(edge[i])), (x, float(here[i])), before, *size, level=False)
             yield abs(float(here[i] - edge[i])) + 0.15 * abs(x - 0.5), spot
 
 
@@ -161,7 +169,7 @@ _REST = GroupStyle(color="#cbd2d9", text=MUTED, dashes=(), marker="")
 
 @dataclass(frozen=True)
 class Line:
-    """A curve with its name and its look; no name if it is one of many that are not told apart."""
+    """A curve with its name and its look; no name if it is one of many that look the same."""
 
     name: str
     at: str
@@ -180,7 +188,7 @@ class Line:
 def group_lines(result: AuditResult, units: Units) -> list[Line]:
     """Return the groups' distribution functions: x are scores, y levels.
 
-    Beyond a dozen groups only those with the lowest and the highest medians are told apart.
+    Beyond a dozen groups only those with the lowest and the highest medians are distinguished.
     """
     curves, levels = result.curves.groups, np.array(result.curves.levels)
     named = _told_apart([curve.quantiles[len(levels) // 2] for curve in curves])
@@ -245,7 +253,7 @@ def draw_lines(
 
 
 def name_lines(ax: Axes, lines: Sequence[Line], *, width: float, steep: bool) -> None:
-    """Name few increasing curves beside them, many in a key in their order.
+    """Label few increasing curves directly, and many in a key in their order.
 
     Parameters
     ----------
@@ -261,7 +269,8 @@ def name_lines(ax: Axes, lines: Sequence[Line], *, width: float, steep: bool) ->
     size = ax.get_xlim()[1] - corner[0], ax.get_ylim()[1] - corner[1]
     curves = [((n.x - corner[0]) / size[0], (n.y - corner[1]) / size[1]) for n in lines]
     widths = [(0.085 * len(line.name) + 0.06) / width for line in lines]
-    spots = free_spots(curves, widths, steep=steep)
+    height = max(_LINE, _LINE_INCHES / (0.5 * width + 0.1))  # such axes are half as high as wide
+    spots = free_spots(curves, widths, steep=steep, height=height)
     if spots is None:
         name_in_key(ax, lines)
         return
@@ -293,7 +302,7 @@ def _name_beside(ax: Axes, line: Line, spot: Spot, ends: tuple[Point, Point]) ->
 def name_in_key(
     ax: Axes, lines: Sequence[Line], *, by_median: bool = True, bars: bool = False
 ) -> None:
-    """Name the curves in a key beside the axes.
+    """Name the curves in a key next to the axes.
 
     Parameters
     ----------
@@ -393,7 +402,7 @@ class GroupCDFDisplay(Display):
         draw_lines(ax, lines, steps="steps-post" if stepped else "default")
         name_lines(ax, lines, width=canvas.width - 0.9, steep=True)
         ax.set_xlabel(units.label("score"))
-        ax.set_ylabel("share of group at or below")
+        ax.set_ylabel("share at or below")
         return cls(ax_=ax, x_units=units)
 
 

@@ -49,11 +49,11 @@ class GroupDensityDisplay(Display):
         curves = group_lines(result, units)
         ax = canvas.axes(0.42 * canvas.width + 0.2)
         dress(ax, grid="x")
+        ax.set_xlabel(units.label("score"))
         if has_steps(result):
             _draw_bars(ax, curves, _grid_edges(result, units), units)
         else:
             _draw_curves(ax, curves, score_limits(result, units), units, canvas.width)
-        ax.set_xlabel(units.label("score"))
         ax.yaxis.set_major_formatter(lambda y, _: f"{100 * y:.3g} %")
         ax.yaxis.set_major_locator(_few_ticks())
         return cls(ax_=ax, x_units=units)
@@ -72,7 +72,7 @@ def _draw_curves(
             ax.fill_between(line.x, line.y, color=line.style.color, alpha=0.08, linewidth=0)
     draw_lines(ax, lines)
     _name(ax, lines, width - 0.9)
-    ax.set_ylabel("share of group in a bin")
+    ax.set_ylabel("share of group")
     _say_how(ax, edges, units)
 
 
@@ -152,7 +152,7 @@ def _mass_below(scores: FloatArray, levels: FloatArray, edges: FloatArray) -> Fl
     )
     part = np.where(lengths > 0, np.clip(inside, 0, 1), edges >= starts)
     below: FloatArray = (np.diff(levels)[:, None] * part).sum(axis=0)
-    below[0] = 0.0  # what stands on the first edge is in the first bin
+    below[0] = 0.0  # mass on the first edge is in the first bin
     return below
 
 
@@ -186,7 +186,5 @@ def _clear_of_others(tops: FloatArray, own: int) -> int:
 
 
 def _say_how(ax: Axes, edges: FloatArray, units: Units) -> None:
-    width = number(float(edges[1] - edges[0]) * units.size)
-    ax.set_title(
-        f"bins of {width}, averaged over three", loc="right", fontsize=8, color=MUTED, pad=3
-    )
+    width = number(float(edges[1] - edges[0]) * units.size)  # above the curves are their names
+    ax.set_xlabel(f"{ax.get_xlabel()}, in bins of {width} averaged over three")

@@ -194,7 +194,7 @@ def _calibration_line(
 ) -> Line:
     """The points of one group; its intervals are drawn."""
     found, style = outcome.calibration[position], group_style(position)
-    # Groups stand a little apart, so that their bars can be told apart.
+    # Groups are shifted a little, so that their bars do not overlap.
     shift = 0.006 * (position - (len(outcome.calibration) - 1) / 2)
     shift *= outcome.edges[-1] - outcome.edges[0]
     x, y = [], []

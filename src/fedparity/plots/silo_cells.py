@@ -1,15 +1,17 @@
-"""The groups inside each silo: their counts, and the quantiles that the silo released."""
+"""The groups inside each silo: their counts, the quantiles that the silo released, and the values that one sends."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from fedparity.documents.result import AuditResult
+import numpy as np
+
+from fedparity.documents.message import SiloSketch
+from fedparity.documents.result import AuditResult, headline_of
 from fedparity.documents.result_parts import SiloResult
 from fedparity.laws.labels import Group
-from fedparity.plots.headline import headline_of
 from fedparity.plots.silo_forest import (
     ROW,
     SiloRows,
@@ -23,8 +25,10 @@ from fedparity.plots.style import (
     INK,
     MUTED,
     PAPER,
+    WIDTH,
     Canvas,
     Display,
+    Shown,
     Units,
     amount,
     dress,
@@ -34,7 +38,9 @@ from fedparity.plots.style import (
     score_limits,
     score_units,
     shortened,
+    styled,
 )
+from fedparity.text import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CellCountDisplay",
+    "MessageDisplay",
     "SiloSketchDisplay",
 ]
 
@@ -54,7 +61,7 @@ _MOST_ROOMY = 5
 class CellCountDisplay(Display):
     """A cell per silo and group: darker where more records are, hatched where withheld.
 
-    Silos stand by their records; beyond sixty, or fewer where groups are many, the largest and the
+    Silos are ordered by their records; beyond sixty, or fewer where groups are many, the largest and the
     smallest are shown.
     """
 
@@ -136,7 +143,7 @@ def _draw_cell(
 
 
 def _words(silo: SiloResult, group: Group) -> str:
-    """The count, or why there is none: it was withheld, or the silo's own sketch was not seen."""
+    """The count, or the reason why it is missing: it was withheld, or the silo's own sketch was not seen."""
     count = silo.n[group]
     if count is not None:
         return amount(count)
@@ -178,7 +185,7 @@ _COLUMNS = 4
 class SiloSketchDisplay(Display):
     """A panel per silo, and in it a strip per group: 5 to 95 %, the middle half, the median.
 
-    Silos stand by what they show alone, the largest first; beyond sixty, or fewer where groups are
+    Silos are ordered by what they show alone, the largest first; beyond sixty, or fewer where groups are
     many, the extremes are shown. Panels of one column share an axis.
     """
 
@@ -340,4 +347,99 @@ def _draw_key(ax: Axes, result: AuditResult) -> None:
         handlelength=1.2,
         handleheight=0.4,
         columnspacing=1.2,
+    )
+
+
+_ROW = 0.55
+"""The height of a group, in inches."""
+
+
+class MessageDisplay(Shown):
+    """What leaves a silo: a mark for every value that its message holds of each group.
+
+    Where records were counted, at scores or in bins, the height of a mark is their number. A cell that was
+    withheld says so.
+    """
+
+    @classmethod
+    def from_message(
+        cls, message: SiloSketch, *, ax: Axes | None = None, width: float = WIDTH
+    ) -> Self:
+        """Draw the figure of a message.
+
+        Parameters
+        ----------
+        message : SiloSketch
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if absent.
+        width : float
+            Of a new figure, in inches.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed.
+        """
+        with styled():
+            return cls._draw(message, Canvas(ax, width))
+
+    @classmethod
+    def _draw(cls, message: SiloSketch, canvas: Canvas) -> Self:
+        binned = message.kind == "histogram"
+        sent = [cell.values for cell in message.cells if cell.values is not None]
+        places = [np.arange(1.0, values.size + 1) if binned else values for values in sent]
+        units = Units.for_values([end for each in places for end in (each.min(), each.max())])
+        ax = canvas.axes(_ROW * len(message.cells) + 0.9)
+        dress(ax, grid="x")
+        for row, cell in enumerate(message.cells):
+            _draw_sent_values(ax, row, cell, units, binned=binned)
+        ax.set_ylim(len(message.cells) - 0.3, -0.65)
+        ax.set_yticks(
+            range(len(message.cells)),
+            [_name(cell) for cell in message.cells],
+            parse_math=False,
+            color=INK,
+        )
+        ax.set_xlabel("bin" if binned else units.label("score"))
+        numbers = counted(sum(values.size for values in sent), "value")
+        ax.set_title(
+            f"What leaves {shortened(message.silo)}: {numbers}",
+            loc="left",
+            fontsize=10,
+            color=INK,
+            parse_math=False,
+        )
+        return cls(ax_=ax, x_units=units)
+
+
+def _name(cell: Any) -> str:  # noqa: ANN401 -- of a sketch or of a histogram
+    records = "withheld" if cell.count is None else f"{amount(cell.count)} records"
+    return f"{group_name(cell.group, 18)}\n{records}"
+
+
+def _draw_sent_values(ax: Axes, row: int, cell: Any, units: Units, *, binned: bool) -> None:  # noqa: ANN401
+    if cell.values is None:
+        ax.text(
+            0.5,
+            row,
+            f"withheld ({cell.withheld})",
+            transform=ax.get_yaxis_transform(),
+            ha="center",
+            va="center",
+            fontstyle="italic",
+            color=MUTED,
+        )
+        return
+    places = np.arange(1.0, cell.values.size + 1) if binned else units.places(cell.values)
+    counts = cell.values if binned else getattr(cell, "counts", None)
+    heights = np.full(cell.values.size, 0.55)
+    if counts is not None:
+        known = np.array([0.0 if each is None else max(float(each), 0.0) for each in counts])
+        heights = 0.75 * known / max(float(known.max()), 1.0)
+    ax.vlines(
+        places,
+        row + 0.3 - heights,
+        row + 0.3,
+        color=group_style(row).color,
+        linewidth=1.0 if counts is None else 2.0,
     )

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import AuditResult, Headline, headline_of
 from fedparity.documents.result_parts import SiloResult
-from fedparity.plots.headline import Headline, headline_of
 from fedparity.plots.style import (
     ACCENT,
     INK,
@@ -53,7 +52,7 @@ ROW = 0.2
 
 @dataclass(frozen=True)
 class SiloRows:
-    """Positions of the silos with a row, from the top; one row stands for those without."""
+    """Positions of the silos with a row, from the top; one row represents those without."""
 
     above: tuple[int, ...]
     below: tuple[int, ...]
@@ -162,7 +161,7 @@ def _draw_whole(ax: Axes, headline: Headline, units: Units) -> Reference:
 
 
 def level_line(ax: Axes, level: float | None, units: Units) -> list[Reference]:
-    """Draw a review level on an axis of its unit, if there is one."""
+    """Draw the review level, if any, on an axis in its unit."""
     if level is None:
         return []
     x = units.place(level)
@@ -325,7 +324,7 @@ _RAISES, _LOWERS = "#00558c", "#c58500"
 class InfluenceDisplay(Display):
     """The disparity of all silos minus that without one: above 0 the silo raises it.
 
-    Silos stand by their influence; beyond sixty the extremes are shown.
+    Silos are ordered by their influence; beyond sixty the extremes are shown.
     """
 
     @classmethod

@@ -1,6 +1,6 @@
-"""Templates: the tables that a rule asks for, each with the clause it answers and what it does not show.
+"""Templates: the tables that a rule requires, each with the clause it answers and what it does not show.
 
-What a rule asks for was collected from secondary sources. So every template says that its user must
+What a rule requires was collected from secondary sources. So every template says that its user must
 compare it with the primary text, and none says that a rule is met.
 """
 
@@ -27,7 +27,7 @@ from fedparity.report.outcome_tables import (
     table_name,
 )
 from fedparity.report.tables import Cell, Column, Row, Table
-from fedparity.text import amount, number, percent
+from fedparity.text import amount, named, number, percent
 
 __all__ = [
     "TEMPLATES",
@@ -63,7 +63,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Filing:
-    """A result in the order that a rule asks for."""
+    """A result in the order that a rule requires."""
 
     title: str
     rule: str
@@ -97,6 +97,14 @@ def _ll144(result: AuditResult) -> Filing:
     unknown = [each for table in result.tables if table.by for each in _of(table, "unknown")]
     words = "; ".join(f"{group_words(each.group)}: {amount(each.n)}" for each in unknown)
     aside = [each for table in result.tables for each in _of(table, "set aside")]
+    withheld = named(
+        [
+            group_words(each.group)
+            for table in result.tables
+            if table.by
+            for each in _of(table, "withheld")
+        ]
+    )
     sections += [
         Section(
             heading="People whose category is not known",
@@ -108,12 +116,19 @@ def _ll144(result: AuditResult) -> Filing:
             heading="Categories below two percent",
             clause="6 RCNY § 5-301: categories below 2 % may be left out, with the reason, their number "
             "and their rate",
-            sentences=tuple(
-                f"{group_words(each.group)}: {amount(each.n)} records, {each.known}; rate "
-                f"{_rates_of(each)}."
-                for each in aside
+            sentences=(
+                tuple(
+                    f"{group_words(each.group)}: {amount(each.n)} records, {each.known}; rate "
+                    f"{_rates_of(each)}."
+                    for each in aside
+                )
+                or ("No category was set aside for its size.",)
             )
-            or ("No category was set aside for its size.",),
+            + (
+                (f"Every silo withheld {withheld}: their number and share are not known.",)
+                if withheld
+                else ()
+            ),
             not_shown="how they compare with the others: they are in no ratio",
         ),
     ]
@@ -170,7 +185,7 @@ def _rate_cells(base: str, place: int | None) -> list[Cell]:
 
 
 def _about_median(result: AuditResult, place: int) -> tuple[str, ...]:
-    """Of whom the median is: not of people who are in no ratio, though the rule says the full sample."""
+    """Whose scores have the median: without people who are in no ratio, although the rule says the full sample."""
     table = result.tables[place]
     if table.note:
         return (f"Nothing is compared: {table.note}.",)

@@ -8,8 +8,8 @@ from typing import Any
 
 from fedparity.documents.result import AuditResult
 from fedparity.report import tables
+from fedparity.report.formats import Preparation, circumstances
 from fedparity.report.outcome_tables import outcome_blocks
-from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -30,9 +30,9 @@ from fedparity.report.sentences.caveats import (
     reproduce_command,
     weakening,
 )
+from fedparity.report.sentences.naming import mark_of
 from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
 from fedparity.report.tables import READING_MAGNITUDES, Table
-from fedparity.report.verdicts import mark_of
 
 __all__ = [
     "code",
@@ -131,7 +131,7 @@ def markdown_report(result: AuditResult, prepared: Preparation | None = None) ->
 
 
 def first_lines(result: AuditResult) -> list[str]:
-    """Return what stands right below the headline: its range, who is left out, and what to do next."""
+    """Return the sentences below the headline: its range, who is left out, and what to do next."""
     for_all = verdict_for_all(result)
     return [
         plain(" ".join(filter(None, (worse_off(result), points_range(result))))),

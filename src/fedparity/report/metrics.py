@@ -85,7 +85,7 @@ def _safe(labels: list[str] | tuple[str, ...]) -> list[str]:
     names = [_UNSAFE.sub("_", label)[:_MOST] for label in labels]
     # a name of dots is a step up in a path, and MLflow refuses it
     names = [f"x{name}" if not name.strip(".") else name for name in names]
-    folded = [name.casefold() for name in names]  # files of some systems do not tell a from A
+    folded = [name.casefold() for name in names]  # file names of some systems ignore case
     return [
         f"{name}-{place}" if folded.count(own) > 1 else name
         for place, (name, own) in enumerate(zip(names, folded, strict=True))

@@ -15,8 +15,8 @@ from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import ThresholdResult, as_json
 from fedparity.report import tables
+from fedparity.report.formats import Preparation, circumstances
 from fedparity.report.markdown import first_lines, plain, rate_blocks, table_lines
-from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -30,10 +30,9 @@ from fedparity.report.sentences.caveats import (
     explain_privacy,
     weakening,
 )
-from fedparity.report.sentences.naming import groups_words, silos_words
+from fedparity.report.sentences.naming import groups_words, mark_of, silos_words
 from fedparity.report.sentences.origins import why
 from fedparity.report.tables import READING_MAGNITUDES, all_rates
-from fedparity.report.verdicts import mark_of
 
 __all__ = [
     "model_card_section",

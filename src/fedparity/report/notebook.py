@@ -17,9 +17,9 @@ from fedparity.report.sentences.answers import (
     worse_off,
 )
 from fedparity.report.sentences.caveats import left_out, what_weakens
+from fedparity.report.sentences.naming import mark_of
 from fedparity.report.sentences.origins import next_steps
 from fedparity.report.tables import Table
-from fedparity.report.verdicts import mark_of
 
 __all__ = ["notebook_html"]
 
@@ -29,7 +29,7 @@ _LINE = "margin:.2em 0"
 def notebook_html(result: AuditResult) -> str:
     """Return the headline, its range, what is missing, the groups with their rates, and the warnings.
 
-    Styles stand on the elements, so nothing else on the page changes; colors are the page's own.
+    Styles are set on the elements, so nothing else on the page changes; colors are the page's own.
     """
     for_all = verdict_for_all(result)
     lines = [

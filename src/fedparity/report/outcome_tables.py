@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from fedparity.documents.fields import group_words
@@ -246,7 +247,9 @@ def calibration_table(result: AuditResult, place: int) -> Table:
                 title
                 for each in outcome.calibration
                 for title in (group_words(each.group), "interval")
-            )
+            ),
+            "largest gap",
+            "interval",
         ),
         rows=tuple(
             Row(
@@ -256,6 +259,12 @@ def calibration_table(result: AuditResult, place: int) -> Table:
                     if each.bins[b].rate is not None
                     else Cell("")
                     for i, each in enumerate(outcome.calibration)
+                    for part, form in (("value", "percent"), ("interval", "percents"))
+                )
+                + tuple(
+                    Cell(f"/tables/{place}/outcome/calibration_gaps/{b}/gap/{part}", form)
+                    if outcome.calibration_gaps[b].gap is not None
+                    else Cell("")
                     for part, form in (("value", "percent"), ("interval", "percents"))
                 ),
             )
@@ -302,6 +311,10 @@ def gap_sentences(result: AuditResult, place: int) -> tuple[str, ...]:
         (f"{MEASURES[rates.measure]} at {number(found.score)}", rates)
         for found in outcome.thresholds
         for rates in found.rates
+    ]
+    gaps += [
+        (f"share of positive outcomes from {number(low)} to {number(high)}", gap)
+        for (low, high), gap in zip(pairwise(outcome.edges), outcome.calibration_gaps, strict=True)
     ]
     sentences = [
         f"Hidden: the {name} of {group_words(each.local.groups[0])} is {number(each.gap.value)} above "

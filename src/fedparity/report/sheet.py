@@ -14,9 +14,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from fedparity.documents.result import AuditResult
-from fedparity.errors.extras import check_pdf, extra
+from fedparity.errors.base import check_pdf, extra
 from fedparity.report import tables
-from fedparity.report.preparation import Preparation, circumstances
+from fedparity.report.formats import Preparation, circumstances
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -39,10 +39,9 @@ from fedparity.report.sentences.caveats import (
     reproduce_words,
     weakening,
 )
-from fedparity.report.sentences.naming import groups_words
+from fedparity.report.sentences.naming import groups_words, mark_of, verdict_line
 from fedparity.report.sentences.origins import explain_decomposition, next_steps, why
 from fedparity.report.tables import READING_MAGNITUDES, Table
-from fedparity.report.verdicts import mark_of, verdict_line
 
 __all__ = ["SheetFigure", "drawable", "pdf_report", "sheet_data", "sheet_figures"]
 
@@ -65,7 +64,7 @@ class SheetFigure:
 
 
 def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetFigure]:
-    """Return a figure as wide as the sheet, and two that stand side by side.
+    """Return a figure as wide as the sheet, and two side by side.
 
     Raises
     ------
@@ -92,7 +91,7 @@ def sheet_figures(result: AuditResult) -> tuple[SheetFigure, SheetFigure, SheetF
         last = figure(ranks, "quantiles", f"Scores of {groups} at each rank.")
     else:
         parts = plots.AttributionDisplay.from_audit(result, width=_HALF)
-        parts.ax_.locator_params(axis="x", nbins=3)  # the words beside the bars leave little room
+        parts.ax_.locator_params(axis="x", nbins=3)  # the words next to the bars leave little room
         alt = "How much of the disparity is how groups are spread over silos, and how much inside them."
         last = figure(parts, "attribution", alt)
     ranges = plots.UncertaintyDisplay.from_audit(result, width=_WHOLE)
@@ -144,7 +143,7 @@ def _first_page(
 def _details(
     result: AuditResult, document: Mapping[str, Any], ranges: SheetFigure
 ) -> Iterator[Block]:
-    """What stands behind the answer."""
+    """The basis of the answer."""
     yield {"kind": "break"}
     for table in tables.rate_tables(result):
         yield _table(table, document)

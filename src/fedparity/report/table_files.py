@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import group_key
-from fedparity.errors.extras import extra
+from fedparity.errors.base import extra
 from fedparity.report import tables
-from fedparity.report.preparation import Preparation
+from fedparity.report.formats import Preparation
 from fedparity.report.sentences.naming import counted_in
 from fedparity.report.tables import Cell, Column, Row, Table, looked_up
 from fedparity.text import NOTHING, pointer

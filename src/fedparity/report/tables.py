@@ -1,4 +1,4 @@
-"""The tables of a result, each defined once: which numbers stand where, and how they are written.
+"""The tables of a result, each defined once: which number is in which cell, and how it is written.
 
 A cell is a place in the JSON of the result with the form of its number. The page shows both, so that
 anyone can check a number; Markdown, the sheet, a notebook and a terminal show the text.
@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import AuditResult, headline_of, symbol
 from fedparity.documents.result_parts import SiloResult, group_key
-from fedparity.plots.headline import headline_of, symbol
 from fedparity.report.sentences.answers import Rates, rates_heading
 from fedparity.report.sentences.naming import counted_in, given_words
 from fedparity.text import NOTHING, amount, percent, pointer, written
@@ -55,7 +54,7 @@ _SHOWN_LEVELS: Final = 0.05, 0.25, 0.5, 0.75, 0.95
 
 
 class Cell(NamedTuple):
-    """A place in the JSON of the result and the form of what stands there, or a fixed text."""
+    """A place in the JSON of the result and the format of its value, or a fixed text."""
 
     path: str
     """A JSON pointer; empty for a fixed text."""
@@ -65,7 +64,7 @@ class Cell(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column; ``path``, if there is one, goes on from that of the row."""
+    """A column; ``path``, if given, continues that of the row."""
 
     title: str
     path: str = ""
@@ -73,7 +72,7 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A row; with a path, its columns name where the cells stand below it."""
+    """A row; with a path, its columns name the places of the cells below it."""
 
     title: str
     cells: tuple[Cell, ...]
@@ -491,7 +490,7 @@ def silo_columns(result: AuditResult) -> tuple[SiloColumn, ...]:
 
 def silo_cell(column: SiloColumn, position: int) -> Cell:
     """Return the cell of a silo in a column."""
-    # a group may be called "*": only the first star stands for the position
+    # a group may be called "*": only the first star is replaced by the position
     return Cell(column.path.replace("*", str(position), 1), column.form)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
+from tests.outcome_audits import outcome_result
 from tests.report_audits import AUDITS, named_audit
 
 from fedparity.cli.audit_text import audit_text
@@ -229,7 +230,7 @@ def test_of_many_silos_those_of_largest_influence_are_shown():
 
     assert len(shown) == 15
     assert min(influence[name] for name in shown) >= sorted(influence.values())[-15]
-    assert "45 more in the JSON" in text
+    assert "and 45 of smaller influence, in the JSON" in text
     assert widest(text) <= 80
 
 
@@ -239,7 +240,7 @@ def test_forty_silos_are_all_shown():
     text = audit_text(result, details=True)
 
     assert sum("●" in line for line in text.splitlines()) == 40
-    assert "more with --details" in audit_text(result)
+    assert "of smaller influence, with --details" in audit_text(result)
 
 
 def test_many_groups_are_counted():
@@ -320,3 +321,13 @@ def test_every_warning_is_named_by_its_code(name):
         assert [code for code in codes if code not in text] == []
     assert all(code in repr(result) for code in codes)
     assert all(code in result._repr_html_() for code in codes)
+
+
+def test_the_short_answer_shows_outcomes_by_each_axis():
+    """Intersections are in the details."""
+    short, long = (audit_text(outcome_result(), details=details) for details in (False, True))
+    heads = [line.split("   ")[0] for line in short.splitlines() if line.startswith("Outcomes by")]
+
+    assert heads == ["Outcomes by sex", "Outcomes by region"]
+    assert "Outcomes by group" in long
+    assert widest(short) <= 80

@@ -79,7 +79,7 @@ def test_what_does_not_fit_together_is_refused_with_a_fix(table):
         "a plan was given without messages": lambda: fp.audit(plan),
         "instead of their plan": lambda: fp.audit(federation, ["north.json"]),
         "which only a table has": lambda: fp.audit(federation, score="z"),
-        "which the plan says": lambda: fp.audit(plan, [], levels=5),
+        "which the plan sets": lambda: fp.audit(plan, [], levels=5),
         "do not show how far scores reach": lambda: fp.audit(federation),
         "lie on no grid": lambda: fp.audit(
             fp.Federation.from_scores(

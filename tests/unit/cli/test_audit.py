@@ -91,7 +91,7 @@ def test_a_message_that_cannot_be_read_is_named_by_its_file(folder):
 
 def test_a_message_for_another_plan_is_named_by_its_file(folder):
     write_audit(folder)
-    message(plan(levels=9), "west").write(folder / "inbox" / "west.sketch.json", force=True)
+    message(plan(levels=9), "west").write(folder / "inbox" / "west.sketch.json", overwrite=True)
 
     refused = audit()
 
@@ -103,7 +103,7 @@ def test_of_several_bad_messages_the_first_is_named_and_the_others_counted(folde
     write_audit(folder)
     for silo in ("south", "west"):
         sent = message(plan(levels=9), silo)
-        sent.write(folder / "inbox" / f"{silo}.sketch.json", force=True)
+        sent.write(folder / "inbox" / f"{silo}.sketch.json", overwrite=True)
 
     refused = audit()
 

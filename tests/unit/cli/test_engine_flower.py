@@ -89,7 +89,7 @@ def test_a_node_does_not_start_while_no_plan_is_approved(option, monkeypatch):
 
 
 def test_silos_of_one_file_name_get_two_files(folder):
-    plan(silos=("St. A", "St- A", "st- a"), title='"Q" \\ 4').write("plan.toml", force=True)
+    plan(silos=("St. A", "St- A", "st- a"), title='"Q" \\ 4').write("plan.toml", overwrite=True)
 
     assert run(*NEW, "app").exit_code == 0
 
@@ -119,7 +119,7 @@ def test_a_folder_with_something_in_it_is_refused(folder):
     ids=["no roster", "more than all", "fewer than the threshold"],
 )
 def test_a_quorum_must_fit_the_roster(folder, changes, options, said):
-    plan(**changes).write("plan.toml", force=True)
+    plan(**changes).write("plan.toml", overwrite=True)
 
     done = run(*NEW, "app", *options)
 
@@ -140,7 +140,7 @@ def test_it_shows_what_sketch_would_show(folder):
 
 
 def test_under_noise_no_number_is_shown_and_nothing_spent(folder):
-    plan(privacy={"mode": "dp", "epsilon": 1.0, "bins": 8}).write("plan.toml", force=True)
+    plan(privacy={"mode": "dp", "epsilon": 1.0, "bins": 8}).write("plan.toml", overwrite=True)
 
     shown = run(*PREVIEW, settings(folder))
 
@@ -151,7 +151,7 @@ def test_under_noise_no_number_is_shown_and_nothing_spent(folder):
 
 @pytest.mark.usefixtures("lenient_law")
 def test_in_a_secure_sum_the_masked_numbers_are_described(folder):
-    plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", force=True)
+    plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", overwrite=True)
 
     shown = run(*PREVIEW, settings(folder))
 
@@ -252,7 +252,7 @@ def test_starting_a_command_imports_neither_numpy_nor_flower():
 
 
 def test_the_preview_of_a_secure_sum_refuses_a_silo_that_is_not_in_the_plan(folder):
-    plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", force=True)
+    plan(privacy={"mode": "secure", "bins": 16}).write("plan.toml", overwrite=True)
 
     done = run(*PREVIEW, settings(folder, silo="nobody"))
 

@@ -6,8 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fedparity.cli.command_groups import LazyGroup
-from fedparity.cli.main import cli
+from fedparity.cli.main import LazyGroup, cli
 
 
 def commands(group=cli, path=()):

@@ -62,7 +62,7 @@ def key_files(folder):
 def sketch(folder, *options, **keywords):
     """What ``sketch`` says that signs with the key."""
     write_table(folder / "a.csv", table(0))
-    plan().write(folder / "plan.toml", force=True)
+    plan().write(folder / "plan.toml", overwrite=True)
     names = ("--silo", "north", "--score", "score", "--group", "group", "--no-ledger", "--force")
     return run(
         "sketch", "plan.toml", "a.csv", *names, "--sign", "aurora.key", *options, **keywords

@@ -6,10 +6,11 @@ import pytest
 from tests.unit.cli.samples import plan, run, table, write_table
 
 import fedparity as fp
-from fedparity.documents.policy_file import default_policy_path, read_policy
+from fedparity.documents.policy_file import read_policy
 from fedparity.documents.signing import generate_key, public_text, write_key
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
+from fedparity.silo.permit import default_policy_path
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")
 HEAD = 'schema = "fedparity/policy/1"\n'
@@ -152,7 +153,7 @@ def test_a_dry_run_obeys_the_policy_and_tells_what_the_ledger_would_say():
     shown = sketch("--dry-run", asked="other.toml")
 
     assert shown.exit_code == 0
-    assert "as things stand, a release is refused" in shown.stderr
+    assert "at present a release is refused" in shown.stderr
     assert "left before" in shown.stderr
 
 
@@ -339,7 +340,7 @@ def test_a_lost_ledger_is_begun_anew_and_filled_from_the_messages_that_left(fold
 
 
 def test_a_mistyped_folder_enters_and_spends_nothing():
-    plan(privacy={"mode": "dp", "epsilon": 1.0, "bins": 16}).write("plan.toml", force=True)
+    plan(privacy={"mode": "dp", "epsilon": 1.0, "bins": 16}).write("plan.toml", overwrite=True)
 
     wrong = sketch("-o", "nowhere/m.json")
 

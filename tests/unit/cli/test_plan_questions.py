@@ -61,7 +61,7 @@ def test_answers_become_a_plan():
 @pytest.mark.parametrize(
     ("place", "wrong", "reason"),
     [
-        (1, "women", "must be a list of 2 to 1,000 labels"),
+        (1, "women", "'women' is one group, and there is nothing to compare it with"),
         (1, "A, A", "two groups have the same text"),
         (1, "[1, B", "is not a list of labels"),
         (2, "10", "is not the lowest and the highest score"),
@@ -73,7 +73,9 @@ def test_answers_become_a_plan():
         (6, "meters", "'meters' is not a unit"),
         (7, "-1", "review_level must be a number above 0"),
         (7, "3", "no audit can exceed it"),
-        (8, "October", "period must be two dates"),
+        (8, "October", "'October' is not two dates, the earlier one first"),
+        (8, "2026-12-31 2026-10-01", "is not two dates, the earlier one first"),
+        (8, "2026-12-31 2026-12-32", "period must be two dates"),
         (9, "a, a", "silo 'a' is listed twice"),
         (10, "secure", "needs a roster of 3 silos or more"),
         (10, "secret", "'secret' is not a privacy mode"),
@@ -89,7 +91,8 @@ def test_a_wrong_answer_is_asked_again_with_the_reason(place, wrong, reason):
 
     assert done.exit_code == 0, done.stderr
     assert done.stderr.count("Error: ") == 1
-    assert reason in done.stderr
+    assert reason in " ".join(done.stderr.split())
+    assert max(map(len, done.stderr.splitlines())) <= 80
     assert fp.Plan.read("plan.toml") == fp.Plan(**DEFAULTS)
 
 

@@ -111,7 +111,7 @@ def test_without_a_ledger_nothing_is_added_up(folder):
     done = sketch("--no-ledger")
 
     assert done.exit_code == 0
-    assert "nobody adds up what is spent" in done.stderr
+    assert "nothing records what is spent" in done.stderr
     assert not (folder / "ledger.jsonl").exists()
 
 

@@ -8,9 +8,9 @@ from tests.unit.cli.samples import message, plan, run, table, write_audit, write
 import fedparity as fp
 from fedparity.cli.audit_text import audit_text
 from fedparity.report import formats
+from fedparity.report.formats import Preparation
 from fedparity.report.markdown import markdown_report
 from fedparity.report.model_card import model_card_section
-from fedparity.report.preparation import Preparation
 from fedparity.report.table_files import csv_tables
 
 DAY = ("--date", "2026-11-18", "--author", "An Office")
@@ -266,7 +266,7 @@ def test_outputs_are_checked_before_anything_is_measured(folder, arguments):
 @pytest.mark.usefixtures("unmeasured")
 def test_missing_packages_are_told_before_anything_is_measured(folder, monkeypatch):
     write_audit(folder)
-    monkeypatch.setattr("fedparity.errors.extras.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.errors.base.find_spec", lambda _: None)
 
     refused = run("audit", "plan.toml", "inbox", "--html", "a.html")
 

@@ -154,7 +154,7 @@ def test_the_same_data_under_another_roster_are_refused(folder):
     """Four silos, then five: the ledger refuses, unless the operator says why."""
     uploaded("north")
     five = (*SILOS, "shore")
-    plan(privacy={**SECURE, "threshold": 4}, silos=five).write("plan.toml", force=True)
+    plan(privacy={**SECURE, "threshold": 4}, silos=five).write("plan.toml", overwrite=True)
     (folder / "second").mkdir()
 
     def second(name, silo, *arguments):
@@ -193,7 +193,7 @@ def test_a_request_needs_the_threshold():
     done = run("secure", "request", "plan.toml", "inbox")
 
     assert done.exit_code == 3
-    assert "1 masked vectors came, but 3 are needed" in done.stderr
+    assert "1 masked vectors arrived, but 3 are needed" in done.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -257,7 +257,7 @@ def test_verify_refuses_a_changed_file(folder):
 @pytest.mark.usefixtures("folder")
 def test_the_state_of_another_plan_is_refused():
     step("keys", "north")
-    plan(privacy=SECURE, title="Q5").write("plan.toml", force=True)
+    plan(privacy=SECURE, title="Q5").write("plan.toml", overwrite=True)
 
     done = step("shares", "north", "inbox")
 
@@ -267,7 +267,7 @@ def test_the_state_of_another_plan_is_refused():
 
 @pytest.mark.usefixtures("folder")
 def test_a_plan_without_privacy_has_no_rounds():
-    plan().write("plan.toml", force=True)
+    plan().write("plan.toml", overwrite=True)
 
     done = step("keys", "north")
 
@@ -298,7 +298,7 @@ def test_with_keys_every_step_is_signed_and_consent_comes_before_unmask():
     for silo in SILOS:
         line = ok("keygen", silo).stdout
         keys[silo] = line.split('"')[3]
-    plan(privacy=SECURE, keys=keys).write("plan.toml", force=True)
+    plan(privacy=SECURE, keys=keys).write("plan.toml", overwrite=True)
     assert step("keys", "north").exit_code == 2
     for silo in SILOS:
         assert step("keys", silo, sign=f"{silo}.key").exit_code == 0
@@ -361,7 +361,7 @@ def test_a_plan_and_a_dry_run_say_how_many_silos_could_open_another(folder, silo
     opening = min(2 * threshold - silos, silos - 1)
 
     for each in (made, keyed):
-        each.write(folder / "shown.toml", force=True)
+        each.write(folder / "shown.toml", overwrite=True)
         shown = ok("plan", "show", "shown.toml").stdout
         for text in (shown, dry_run_text(each, "east")):
             words = " ".join(text.split())

@@ -63,7 +63,7 @@ def test_a_regime_deals_the_rows_to_silos_and_tells_the_correlation():
     document = json.loads(made.stdout)
     assert document["silos_received"] == ["silo 1", "silo 2", "silo 3", "silo 4"]
     assert document["n"] == 720
-    assert made.stderr.startswith("dealt to 4 silos; score and silo: Pearson 0.")
+    assert made.stderr.startswith("assigned to 4 silos; score and silo: Pearson 0.")
 
 
 def test_the_seed_deals_the_rows():

@@ -74,7 +74,7 @@ def leaves(document):
     ids=["means", "weighted quantiles", "counts", "weighted counts"],
 )
 def test_a_dry_run_shows_every_number_in_80_columns(folder, changes, options):
-    plan(**changes).write("plan.toml", force=True)
+    plan(**changes).write("plan.toml", overwrite=True)
     records = table(3)
     random = np.random.default_rng(1)
     records["w"] = random.random(240)
@@ -92,7 +92,7 @@ def test_a_dry_run_shows_every_number_in_80_columns(folder, changes, options):
 
 
 def test_a_dry_run_says_which_counts_were_merged_or_left_out(folder):
-    plan(score_step=0.25, thresholds=[0.5, 1.0]).write("plan.toml", force=True)
+    plan(score_step=0.25, thresholds=[0.5, 1.0]).write("plan.toml", overwrite=True)
     scores = np.repeat([0.0, 0.25, 0.5, 0.75, 1.0], [30, 5, 40, 20, 3])
     write_table(folder / "north.csv", {"score": scores, "group": np.repeat(["A"], 98)})
 
@@ -115,20 +115,20 @@ def test_a_rule_that_fires_is_shown_with_its_reason(folder):
     few = table(1, rows=200, share=0.02)
     few["group"][:7], few["group"][7:] = "A", "B"
     write_table(folder / "north.csv", few)
-    plan(levels=100).write("plan.toml", force=True)
+    plan(levels=100).write("plan.toml", overwrite=True)
 
     shown = sketch("--dry-run").stdout
 
     assert "withheld (small)" in shown
     assert "A: fewer than 11 records" in shown
     assert "B: 19 values instead of 100 (one per 10 records)" in shown
-    assert "all values are rounded to steps of 0.005, and mean squares to steps" in shown
+    assert "all values are rounded to 0.005, and mean squares accordingly" in shown
     assert "Not sent: names" in shown
 
 
 def test_labels_of_any_width_fit_80_columns(folder):
     groups = ("東京" * 15, "e\u0301" * 40)
-    plan(groups=groups).write("plan.toml", force=True)
+    plan(groups=groups).write("plan.toml", overwrite=True)
     write_table(
         folder / "north.csv",
         {"score": np.linspace(0, 1, 100), "group": np.repeat(groups, 50)},
@@ -206,7 +206,7 @@ def test_an_existing_file_is_kept_without_force(folder):
     ],
 )
 def test_the_default_file_is_named_after_the_silo_and_stays_in_the_folder(silo, file, folder):
-    plan(silos=None).write("plan.toml", force=True)
+    plan(silos=None).write("plan.toml", overwrite=True)
 
     sketch(silo=silo)
 
@@ -258,7 +258,7 @@ def _keys():
     own, other = generate_key(), generate_key()
     write_key("own.key", own)
     write_key("other.key", other)
-    plan(keys={"north": public_text(own)}).write("plan.toml", force=True)
+    plan(keys={"north": public_text(own)}).write("plan.toml", overwrite=True)
 
 
 @pytest.mark.usefixtures("_keys")

@@ -34,7 +34,7 @@ def test_messages_that_answer_the_plan_are_ok(folder):
 def test_every_message_is_checked_even_if_one_is_refused(folder):
     write_audit(folder)
     (folder / "inbox" / "south.sketch.json").write_text("{", encoding="utf-8")
-    message(plan(levels=9), "west").write(folder / "inbox" / "west.sketch.json", force=True)
+    message(plan(levels=9), "west").write(folder / "inbox" / "west.sketch.json", overwrite=True)
 
     found = verify("inbox")
 
@@ -84,8 +84,8 @@ def test_a_missing_silo_is_named_and_only_matters_if_all_are_required(folder):
 def test_all_cannot_be_required_without_a_roster(folder):
     write_audit(folder, silos=("north",))
     asked = plan(silos=None)
-    asked.write(folder / "plan.toml", force=True)
-    message(asked, "north").write(folder / "inbox" / "north.sketch.json", force=True)
+    asked.write(folder / "plan.toml", overwrite=True)
+    message(asked, "north").write(folder / "inbox" / "north.sketch.json", overwrite=True)
 
     assert verify("inbox", "--require-all").exit_code == 2
     assert "the plan has no roster" in verify("inbox").stdout

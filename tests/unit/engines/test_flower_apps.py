@@ -66,9 +66,9 @@ pytestmark = pytest.mark.usefixtures("lenient_law")
 REMOTE = "fedparity.engines.remote."
 ROUNDS = "fedparity.modes.secure.rounds."
 SKETCH_PLACES = {
-    "settings": "fedparity.engines.flower.apps.SiloSettings.of",
+    "settings": "fedparity.engines.flower.apps.SiloSettings.from_mapping",
     "request": "fedparity.engines.flower.apps.request_of",
-    "opening": REMOTE + "settings.open_records",
+    "opening": REMOTE + "settings.planned_records",
     "ledger": "fedparity.privacy.ledger.Ledger.commit",
     "key": REMOTE + "settings.read_key",
     "writing": "fedparity.silo.permit.staged",

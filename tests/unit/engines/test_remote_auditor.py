@@ -276,7 +276,7 @@ def test_the_registered_name_wins_over_what_a_message_says(messages, tmp_path):
     found = run.go()
 
     assert found.silos_missing == ("aurora",)
-    assert any("'bayside' came from the node of silo 'aurora'" in line for line in run.told)
+    assert any("'bayside' arrived from the node of silo 'aurora'" in line for line in run.told)
 
 
 def test_two_nodes_that_answer_as_one_silo_are_refused(messages, tmp_path):

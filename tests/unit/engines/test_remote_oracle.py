@@ -39,7 +39,7 @@ def asked(tmp_path, monkeypatch):
 
     def ask(table):
         write_csv(tmp_path / "t.csv", table)
-        own = SiloSettings.of(settings)
+        own = SiloSettings.from_mapping(settings)
         request = Request(step="sketch", plan=plan)
         return guarded("aurora", lambda: request, lambda each: answer(each, own), told.append)
 

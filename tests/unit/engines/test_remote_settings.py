@@ -9,7 +9,9 @@ import fedparity as fp
 from fedparity.engines.remote.remote_silo import answer
 from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import KEYS, SiloSettings, flat_settings, reading_of
+from fedparity.silo.sketch import prepare
 from fedparity.tables.databases import DatabaseTable
+from fedparity.tables.reader import PAIRED
 
 DIGEST = "sha256:" + 64 * "0"
 
@@ -21,21 +23,24 @@ def given(**changes):
 
 
 def test_settings_say_what_is_read():
-    settings = SiloSettings.of(
+    settings = SiloSettings.from_mapping(
         given(
             score="risk",
             group="sex, age",
+            outcome="ill",
             weight="w",
             where="age > 3",
             missing="drop",
             other="rest",
-            **{"map.f": "female", "map.": "unknown"},
+            **{"map.f": "female", "map.": "unknown", "axis.sex": "gender"},
         )
     )
 
     assert settings.reading == {
         "score": "risk",
         "group": ("sex", "age"),
+        "axes": {"sex": "gender"},
+        "outcome": "ill",
         "weight": "w",
         "where": "age > 3",
         "mapping": {"f": "female", "": "unknown"},
@@ -45,17 +50,21 @@ def test_settings_say_what_is_read():
 
 
 def test_what_is_not_set_is_as_in_sketch():
-    settings = SiloSettings.of(given())
+    settings = SiloSettings.from_mapping(given())
 
     assert set(settings.reading.values()) == {None, "refuse"}
     assert (settings.key, settings.again) == (None, False)
-    chosen = {key: value for key, value in settings.law.items() if key not in ("policy", "ledger")}
+    chosen = {
+        key: value
+        for key, value in settings.permit_options.items()
+        if key not in ("policy", "ledger")
+    }
     assert not any(chosen.values())
     assert settings.data == "a.csv"
 
 
 def test_settings_say_where_things_are_kept(tmp_path):
-    settings = SiloSettings.of(
+    settings = SiloSettings.from_mapping(
         given(
             ledger=str(tmp_path / "l.jsonl"),
             folder=str(tmp_path / "f"),
@@ -65,9 +74,13 @@ def test_settings_say_where_things_are_kept(tmp_path):
         )
     )
 
-    assert settings.law["ledger"] == tmp_path / "l.jsonl"
+    assert settings.permit_options["ledger"] == tmp_path / "l.jsonl"
     assert settings.folder == tmp_path / "f"
-    assert (settings.law["dataset"], settings.key, settings.again) == ("visits", "k", True)
+    assert (settings.permit_options["dataset"], settings.key, settings.again) == (
+        "visits",
+        "k",
+        True,
+    )
 
 
 def test_without_a_ledger_that_of_the_user_counts_and_what_left_is_beside_it(
@@ -75,10 +88,35 @@ def test_without_a_ledger_that_of_the_user_counts_and_what_left_is_beside_it(
 ):
     monkeypatch.setenv("FEDPARITY_LEDGER", str(tmp_path / "mine.jsonl"))
 
-    settings = SiloSettings.of(given())
+    settings = SiloSettings.from_mapping(given())
 
-    assert settings.law["ledger"] == tmp_path / "mine.jsonl"
+    assert settings.permit_options["ledger"] == tmp_path / "mine.jsonl"
     assert settings.folder == tmp_path / "outbox"
+
+
+def test_a_table_is_read_as_the_command_line_reads_it(tmp_path):
+    """Semicolons, decimal commas, marks of missing values, Latin-1, axes and an outcome."""
+    path = tmp_path / "visits.csv"
+    rows = "".join(
+        f"0,{i % 10};{'ÄB'[i % 2]};{['jung', 'alt'][i % 3 // 2]};{i % 4 // 2}\n"
+        for i in range(400)
+    )
+    path.write_bytes(f"Risiko;Gruppe;Alter;tot\nk. A.;B;alt;1\n{rows}".encode("latin-1"))
+    plan = fp.Plan(
+        title="Q4",
+        axes={"group": ["Ä", "B"], "age": ["jung", "alt"]},
+        outcome={"positive": "1", "negative": "0"},
+        score_range=(0, 1),
+    )
+    written = {"delimiter": ";", "decimal": ",", "encoding": "latin-1", "na": "NA, k. A."}
+    columns = {"score": "Risiko", "axis.group": "Gruppe", "axis.age": "Alter", "outcome": "tot"}
+
+    settings = SiloSettings.from_mapping(given(data=str(path), missing="drop") | written | columns)
+    release = prepare(settings.data, plan=plan, silo="aurora", **settings.reading)
+
+    assert release.sketch.rows_dropped == 1
+    assert release.rows.read == 401
+    assert settings.records(plan).groups == plan.record_labels
 
 
 def test_every_key_is_known_and_has_a_meaning(tmp_path, lenient_law):
@@ -86,10 +124,12 @@ def test_every_key_is_known_and_has_a_meaning(tmp_path, lenient_law):
     (tmp_path / "address").write_text("sqlite:///a.db")
     (tmp_path / "address").chmod(0o600)
     values = dict.fromkeys(KEYS, "x") | {"plan": DIGEST, "missing": "drop", "again": True}
+    values |= {"data": "a.xlsx", "decimal": ".", "encoding": "utf-8", "delimiter": ","}
+    values = {f"{key}.x" if key in PAIRED else key: value for key, value in values.items()}
     values |= {"in-period": True, "policy": str(lenient_law)}
     values |= {"url-file": str(tmp_path / "address")}
     for left_out in ({"data", "query"}, {"data", "table"}, {"url-file", "table", "query"}):
-        SiloSettings.of({key: values[key] for key in values if key not in left_out})
+        SiloSettings.from_mapping({key: values[key] for key in values if key not in left_out})
 
     assert all(KEYS.values())
 
@@ -100,14 +140,14 @@ def test_every_key_is_known_and_has_a_meaning(tmp_path, lenient_law):
 )
 def test_an_unknown_key_is_refused_with_the_nearest_one(key, near):
     with pytest.raises(fp.errors.SettingsError, match="is not a setting") as caught:
-        SiloSettings.of(given() | {key: "x"})
+        SiloSettings.from_mapping(given() | {key: "x"})
 
     assert f"write {near!r} instead" in caught.value.fix
 
 
 def test_an_unknown_key_like_no_other_is_refused_with_all_of_them():
     with pytest.raises(fp.errors.SettingsError) as caught:
-        SiloSettings.of(given() | {"qqqq": "x"})
+        SiloSettings.from_mapping(given() | {"qqqq": "x"})
 
     assert all(key in caught.value.fix for key in KEYS)
 
@@ -139,7 +179,7 @@ WRONG = {
 def test_wrong_settings_are_refused_as_settings(settings, said):
     """Not as a mistake of the auditor or of the data: the operator has to correct them."""
     with pytest.raises(fp.errors.SettingsError) as caught:
-        SiloSettings.of(settings)
+        SiloSettings.from_mapping(settings)
 
     assert said in caught.value.message
     assert "hunter2" not in str(caught.value)
@@ -149,8 +189,8 @@ def test_a_plan_may_be_named_by_its_file_or_its_digest(tmp_path):
     plan = some_plan()
     plan.write(tmp_path / "plan.toml")
 
-    by_file = SiloSettings.of(given(plan=str(tmp_path / "plan.toml")))
-    by_digest = SiloSettings.of(given(plan=plan.digest))
+    by_file = SiloSettings.from_mapping(given(plan=str(tmp_path / "plan.toml")))
+    by_digest = SiloSettings.from_mapping(given(plan=plan.digest))
 
     assert by_file.approved == by_digest.approved == plan.digest
 
@@ -160,7 +200,7 @@ def test_an_address_may_be_in_a_file_of_its_own(tmp_path):
     file.write_text("postgresql://ann:hunter2@db.example/clinic\n")
     file.chmod(0o600)
 
-    settings = SiloSettings.of(given(data=None, url_file=str(file), table="visits"))
+    settings = SiloSettings.from_mapping(given(data=None, url_file=str(file), table="visits"))
 
     assert settings.data == DatabaseTable(
         "postgresql://ann:hunter2@db.example/clinic", table="visits"
@@ -175,7 +215,7 @@ def test_an_address_that_others_can_read_is_refused(tmp_path):
     file.chmod(0o644)
 
     with pytest.raises(fp.errors.SettingsError, match="others than its owner"):
-        SiloSettings.of(given(data=None, url_file=str(file), table="visits"))
+        SiloSettings.from_mapping(given(data=None, url_file=str(file), table="visits"))
 
 
 def test_the_other_groups_of_a_column_are_read_as_in_sketch():
@@ -195,7 +235,7 @@ def test_tables_of_toml_are_flattened():
 
 def own_settings(folder, plan, **changes):
     """Settings of a silo whose files are in a folder."""
-    return SiloSettings.of(
+    return SiloSettings.from_mapping(
         {
             "silo": "aurora",
             "plan": plan.digest,

@@ -78,7 +78,7 @@ def test_a_node_takes_the_place_of_the_silo_at_its_position(tmp_path):
 
     settings = simulated_settings(PLAN, 2, run, 1)
 
-    assert (settings.silo, settings.law, settings.approved) == ("cedar", None, None)
+    assert (settings.silo, settings.permit_options, settings.approved) == ("cedar", None, None)
     assert settings.records(PLAN).rows == 150
 
 

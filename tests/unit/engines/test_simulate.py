@@ -201,7 +201,7 @@ def test_a_table_without_silos_is_one_silo_in_an_order_of_its_own():
         ({}, {"score_range": (0, 0.5)}, fp.errors.ScoreError, "3 of 8"),
         ({}, {"missing": "ignore"}, fp.errors.OptionError, "missing"),
         ({}, {"levels": 0}, fp.errors.PlanError, "levels"),
-        ({}, {"plan": plan_of(), "levels": 9}, fp.errors.OptionError, "beside it 'levels'"),
+        ({}, {"plan": plan_of(), "levels": 9}, fp.errors.OptionError, "together with 'levels'"),
         ({"z": [], "race": [], "hospital": []}, {}, fp.errors.TableError, "no row"),
     ],
 )
@@ -229,3 +229,19 @@ def test_no_message_of_an_error_holds_a_score():
             simulated(data, **options)
 
         assert "0.123456" not in str(caught.value)
+
+
+def test_labels_that_differ_only_by_case_or_spaces_are_named_with_a_map():
+    table = {"z": [0.1, 0.2, 0.3, 0.4], "g": ["Frau", "Frau ", "frau", "Mann"], "s": list("aaaa")}
+    columns = {"score": "z", "group": "g", "silo": "s", "score_range": (0, 1)}
+
+    found = fp.simulate(table, **columns)
+
+    (alike,) = (warning.text for warning in found.warnings if warning.code == "labels_alike")
+    assert "2 groups may be another group in another spelling" in alike
+    assert "--map 'Frau =Frau' --map frau=Frau" in alike
+    mapping = {"Frau ": "Frau", "frau": "Frau"}
+    assert str(mapping) in alike
+    joined = fp.simulate(table, **columns, mapping=mapping)
+    assert [group.group for group in joined.groups] == ["Frau", "Mann"]
+    assert all(warning.code != "labels_alike" for warning in joined.warnings)

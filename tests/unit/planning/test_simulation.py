@@ -7,7 +7,7 @@ from tests.unit.planning.audits import EQUAL, ESTIMATORS, KINDS, labels
 import fedparity as fp
 from fedparity.planning.scenario import SHAPES
 from fedparity.planning.simulation import order_statistics, read_mixture, sketch_of, spread_of
-from fedparity.sketches.grids import ranks
+from fedparity.sketches.kinds import ranks
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -10,13 +10,14 @@ increasing = st.lists(st.floats(0, 1), min_size=2, max_size=30).map(
     lambda values: (np.sort(values), np.linspace(0, 1, len(values)))
 )
 names = st.floats(0.02, 0.4)
+heights = st.floats(0.05, 0.2)
 
 
-@given(st.lists(st.tuples(increasing, names), min_size=1, max_size=5), st.booleans())
-def test_names_meet_no_curve_and_no_other_name(items, steep):
+@given(st.lists(st.tuples(increasing, names), min_size=1, max_size=5), st.booleans(), heights)
+def test_names_meet_no_curve_and_no_other_name(items, steep, height):
     curves = [curve if steep else (curve[1], curve[0]) for curve, _ in items]
 
-    spots = free_spots(curves, [width for _, width in items], steep=steep)
+    spots = free_spots(curves, [width for _, width in items], steep=steep, height=height)
 
     for i, spot in enumerate(spots or ()):
         left, right, low, high = spot.box

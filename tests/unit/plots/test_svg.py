@@ -95,7 +95,7 @@ def test_text_is_text_in_the_page_s_font_and_color():
     root = parsed(made(GroupCDFDisplay, make_result()).svg)
 
     texts = list(root.iter(f"{SVG}text"))
-    assert "share of group at or below" in [text.text for text in texts]
+    assert "share at or below" in [text.text for text in texts]
     assert not [text for text in texts if "font-family" in text.attrib]
     assert root.get("fill") == "currentColor"
 

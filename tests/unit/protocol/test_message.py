@@ -344,7 +344,7 @@ def test_a_message_is_written_whole_and_not_over_another(tmp_path):
     with pytest.raises(fp.errors.OutputError, match="exists already"):
         message(rows_dropped=3).write(path)
     assert fp.SiloSketch.read(path) == message()
-    message(rows_dropped=3).write(path, force=True)
+    message(rows_dropped=3).write(path, overwrite=True)
     assert fp.SiloSketch.read(path).rows_dropped == 3
     assert [file.name for file in tmp_path.iterdir()] == ["aurora.json"]
 

@@ -15,6 +15,7 @@ from tests.unit.protocol.samples import (
 )
 
 import fedparity as fp
+from fedparity.documents import message_checks
 
 HIDDEN = fp.documents.SketchedCell.kept_back("B", "complementary")
 WEIGHTED = {"guarantee": {**plan().guarantee, "weighted": True}}
@@ -363,3 +364,39 @@ def test_thresholds_that_no_score_lies_between_have_the_same_count():
 
     assert sent.cells[0].above == (20, 20)
     fp.documents.check_messages(asked, [sent])
+
+
+UNROUNDED = {"kind": "mean", "cells": [mean_cell(values=[0.123, 0.5, 0.75]), SMALL]}
+
+
+def test_of_many_messages_the_first_wrong_one_is_named():
+    sent = [
+        message(means(), silo="aurora", **MEANS),
+        message(means(), silo="bayside", **UNROUNDED),
+        message(means(), silo="canyon", **{**MEANS, "cells": [mean_cell(above=[10]), SMALL]}),
+    ]
+
+    with pytest.raises(fp.errors.MessageError, match="1 values of silo 'bayside'"):
+        fp.documents.check_messages(means(), sent)
+
+
+def test_a_wrong_message_is_named_before_one_that_cannot_be_read():
+    def sent():
+        yield message(means(), silo="aurora", **UNROUNDED)
+        raise fp.errors.MessageError("not read", fix="none")
+
+    with pytest.raises(fp.errors.MessageError, match="1 values of silo 'aurora'"):
+        fp.documents.check_messages(means(), sent())
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1000])
+def test_every_place_among_many_messages_is_compared_with_the_plan(monkeypatch, at_once):
+    monkeypatch.setattr(message_checks, "_CELLS_AT_ONCE", at_once)
+    right = [message(means(), silo=f"s{number}", **MEANS) for number in range(5)]
+    fp.documents.check_messages(means(), right)
+
+    for place in range(5):
+        sent = [*right]
+        sent[place] = message(means(), silo=f"s{place}", **UNROUNDED)
+        with pytest.raises(fp.errors.MessageError, match=f"1 values of silo 's{place}'"):
+            fp.documents.check_messages(means(), sent)

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.protocol.samples import plan
 
 import fedparity as fp
-from fedparity.documents.toml_text import key_lines
+from fedparity.documents.json_text import key_lines
 
 GOOD = """\
 schema = "fedparity/plan/1"
@@ -223,7 +223,7 @@ def test_a_plan_is_written_whole_and_not_over_another(tmp_path):
     with pytest.raises(fp.errors.OutputError, match="exists already"):
         plan(title="other").write(path)
     assert fp.Plan.read(path) == plan()
-    plan(title="other").write(path, force=True)
+    plan(title="other").write(path, overwrite=True)
     assert fp.Plan.read(path).title == "other"
     assert [file.name for file in tmp_path.iterdir()] == ["plan.toml"]
 
@@ -249,7 +249,7 @@ def test_a_file_that_is_replaced_does_not_become_readable(tmp_path):
     plan().write(path)
     path.chmod(0o600)
 
-    plan(title="other").write(path, force=True)
+    plan(title="other").write(path, overwrite=True)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

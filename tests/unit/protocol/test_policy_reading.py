@@ -3,13 +3,9 @@
 import pytest
 
 import fedparity as fp
-from fedparity.documents.policy_file import (
-    default_policy_path,
-    find_policy,
-    policy_from_toml,
-    read_policy,
-)
+from fedparity.documents.policy_file import policy_from_toml, read_policy
 from fedparity.privacy.policy import RULES, Policy
+from fedparity.silo.permit import default_policy_path, find_policy
 
 HEAD = 'schema = "fedparity/policy/1"\n'
 KEY = f"{'A' * 42}w="

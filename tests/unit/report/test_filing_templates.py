@@ -1,12 +1,14 @@
 """Templates: every section names its clause and its limits, and every number is the result's."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from tests.outcome_audits import outcome_result
 from tests.unit.cli.samples import run
 from tests.unit.plots.results import make_result
 
+from fedparity.documents.document import Parts
 from fedparity.report.filing_templates import (
     TEMPLATES,
     VERIFY,
@@ -67,6 +69,23 @@ def test_ll144_counts_people_of_unknown_category_once():
     words = markdown_filing(result, "ll144")
 
     assert f"n/a: {amount(unknown.n)}." in words
+
+
+def test_ll144_names_the_categories_that_every_silo_withheld():
+    """They may be below two percent: nothing is known of it, and the page says so."""
+    result = outcome_result()
+    region = next(table for table in result.tables if table.by == ("region",))
+    groups = [
+        replace(each, status="withheld") if each.group == "n/a" else each for each in region.groups
+    ]
+    tables = Parts(
+        replace(each, groups=Parts(groups)) if each is region else each for each in result.tables
+    )
+
+    words = markdown_filing(replace(result, tables=tables), "ll144")
+
+    assert "Every silo withheld" not in markdown_filing(result, "ll144")
+    assert "Every silo withheld n/a: their number and share are not known." in words
 
 
 def test_a_result_without_scoring_rates_says_how_to_get_them():

@@ -16,7 +16,7 @@ from tests.report_results import (
 from fedparity.report.notebook import notebook_html
 from fedparity.report.sentences.answers import points_range, verdict_for_all
 from fedparity.report.sentences.caveats import left_out, what_weakens
-from fedparity.report.verdicts import VERDICTS
+from fedparity.report.sentences.naming import VERDICTS
 from fedparity.text import number, percents
 
 

@@ -20,20 +20,20 @@ from tests.report_results import (
 )
 
 from fedparity.documents.result import AuditResult
-from fedparity.errors import MissingExtraError, extras
+from fedparity.errors import MissingExtraError, base
 from fedparity.report import sheet
-from fedparity.report.preparation import Preparation
+from fedparity.report.formats import Preparation
 from fedparity.report.sentences.answers import in_points, points_range, worse_off
 from fedparity.report.sentences.caveats import left_out
+from fedparity.report.sentences.naming import VERDICTS
 from fedparity.report.sentences.origins import next_steps
 from fedparity.report.sheet import SheetFigure, pdf_report, sheet_data
-from fedparity.report.verdicts import VERDICTS
 from fedparity.text import percents
 
 
 def _typst_is_there():
     try:
-        extras.check_pdf()
+        base.check_pdf()
     except MissingExtraError:
         return False
     return True

@@ -5,9 +5,9 @@ import importlib.util
 import pytest
 from tests.report_results import plain_result
 
-from fedparity.errors import MissingExtraError, OutputError, extras
+from fedparity.errors import MissingExtraError, OutputError, base
+from fedparity.report.formats import Preparation
 from fedparity.report.markdown import markdown_report
-from fedparity.report.preparation import Preparation
 
 
 @pytest.mark.parametrize("name", ["audit.md", "AUDIT.MD"])
@@ -52,7 +52,7 @@ def test_a_file_is_replaced_only_by_force(tmp_path):
 )
 def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, ending, package, extra):
     found = importlib.util.find_spec
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else found(name))
+    monkeypatch.setattr(base, "find_spec", lambda name: None if name == package else found(name))
 
     with pytest.raises(MissingExtraError, match=rf"{package}.*\n.*fedparity\[{extra}\]"):
         plain_result().save_report(tmp_path / f"audit{ending}")

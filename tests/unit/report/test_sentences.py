@@ -224,7 +224,7 @@ def test_one_silo_has_no_selection_to_see():
 def test_noise_that_explains_the_whole_explains_its_parts():
     result = changed(plain_result(), "disparity", p_value=0.4)
 
-    assert "noise alone could explain the whole" in sentences.why(result)
+    assert "Chance alone could explain the whole" in sentences.why(result)
     assert "in 40 % of samples (p <= 0.4): chance could explain" in sentences.how_certain(result)
 
 

@@ -100,7 +100,10 @@ def test_noise_is_an_error_of_its_own():
 
 def test_tables_say_what_the_certificate_takes_as_given():
     """With noise it is no proof from the sketches, in the terminal and in tables alike."""
-    for result, words in ((plain_result(), "given the sketches"), (noisy_result(), "given noise")):
+    for result, words in (
+        (plain_result(), "given what was sent"),
+        (noisy_result(), "given noise"),
+    ):
         rows = measures(result).texts(result.to_dict())
         table = next(row for row in rows if row[0] == "certificate")
 

@@ -7,7 +7,7 @@ import pytest
 from tests.report_audits import AUDITS, named_audit
 from tests.report_results import plain_result, summed_result, with_names
 
-from fedparity.report.preparation import Preparation
+from fedparity.report.formats import Preparation
 from fedparity.report.table_files import csv_tables, sheets, xlsx_tables
 
 FORMULAS = ("=1+1", "+49 30", "-cmd", "@SUM(A1)")

@@ -6,7 +6,13 @@ import pytest
 from tests.report_results import changed, judged, plain_result
 
 from fedparity.documents.result_parts import Verdict
-from fedparity.report.verdicts import VERDICTS, level_words, mark_of, verdict_line, verdict_words
+from fedparity.report.sentences.naming import (
+    VERDICTS,
+    level_words,
+    mark_of,
+    verdict_line,
+    verdict_words,
+)
 
 
 def test_every_verdict_has_a_word_and_a_shape_of_its_own():

@@ -78,7 +78,9 @@ def test_a_silo_notices_that_its_own_keys_were_replaced():
     swapped = steps.publish_keys(PLAN, "aurora").message
     inbox = replaced(rounds, rounds.sent[0], swapped)
 
-    with pytest.raises(SecureMessageError, match="keys that came for silo 'aurora' are not those"):
+    with pytest.raises(
+        SecureMessageError, match="keys that were received for silo 'aurora' are not those"
+    ):
         steps.share_secrets(PLAN, rounds.states["aurora"], inbox)
 
 
@@ -116,7 +118,9 @@ def test_a_key_that_agrees_with_everybody_is_refused():
         rounds.take(steps.publish_keys(PLAN, silo))
     weak = replace(rounds.sent[1], share_key=bytes(32))
 
-    with pytest.raises(SecureMessageError, match="public key of silo 'bayside' is one with which"):
+    with pytest.raises(
+        SecureMessageError, match="public key of silo 'bayside' cannot be used to agree"
+    ):
         steps.share_secrets(PLAN, rounds.states["aurora"], replaced(rounds, rounds.sent[1], weak))
 
 

@@ -59,7 +59,7 @@ def test_a_silo_that_the_table_lacks_has_dropped_out():
 
 def test_too_few_silos_open_nothing():
     with pytest.raises(
-        fp.errors.SecureMessageError, match="2 masked vectors came, but 3 are needed"
+        fp.errors.SecureMessageError, match="2 masked vectors arrived, but 3 are needed"
     ):
         simulate(table(SILOS[:2]), plan=plan())
 

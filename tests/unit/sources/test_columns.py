@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
-from fedparity.tables.column_types import as_column
+from fedparity.tables.columns import as_column
 from fedparity.tables.opening import open_records
 
 SCORES = [0.1, 2.0, -3.5]

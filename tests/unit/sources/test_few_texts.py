@@ -11,9 +11,13 @@ pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 pytest.importorskip("numba")
 
-import fedparity.sketches.selection.numba_kernel  # noqa: E402, F401 -- the loops need it loaded
-from fedparity.tables.column_types import ArrowColumn, PandasColumn, PolarsColumn  # noqa: E402
-from fedparity.tables.columns import few_labels  # noqa: E402
+import fedparity.sketches.numba_kernel  # noqa: E402, F401 -- the loops need it loaded
+from fedparity.tables.columns import (  # noqa: E402
+    ArrowColumn,
+    PandasColumn,
+    PolarsColumn,
+    few_labels,
+)
 
 KINDS = [pa.string(), pa.large_string(), pa.string_view()]
 

@@ -12,9 +12,8 @@ from tests.contracts.table_sources import workbook
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.silo.permit import tables_of
 from fedparity.silo.sketch import prepare
-from fedparity.tables.opening import open_records
+from fedparity.tables.opening import open_records, table_names
 
 PLAN = fp.Plan(
     title="Q4",
@@ -122,14 +121,14 @@ def test_the_standard_input_is_read_as_often_as_needed(packed, monkeypatch):
 
     for _ in range(2):
         assert [task().scores.tolist() for task in records.batches()] == [[0.25, 0.5, 1.0]]
-    assert tables_of(file) == ()
+    assert table_names(file) == ()
 
 
 def test_a_file_is_known_to_the_policy_by_its_path(tmp_path):
     path = tmp_path / "t.csv"
     path.touch()
 
-    assert tables_of(fp.FileTable(path, delimiter=";")) == tables_of(path)
+    assert table_names(fp.FileTable(path, delimiter=";")) == table_names(path)
 
 
 def test_a_workbook_is_read_by_its_first_sheet_or_by_name(tmp_path):
@@ -138,6 +137,19 @@ def test_a_workbook_is_read_by_its_first_sheet_or_by_name(tmp_path):
     assert scores(path) == scores(fp.FileTable(path, sheet="Q4")) == EXPECTED
     with pytest.raises(fp.errors.TableError, match="no sheet 'q4'") as caught:
         fp.FileTable(path, sheet="q4").open()
+    assert "--sheet 'Q4'" in caught.value.fix
+
+
+@pytest.mark.parametrize("cover", [["A cover"], []])
+def test_a_first_sheet_without_the_columns_names_the_others(tmp_path, cover):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    path = tmp_path / "t.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("cover").write_row(0, 0, cover)
+        book.add_worksheet("Q4").write_row(0, 0, ["z", "g"])
+
+    with pytest.raises(fp.errors.TableError, match="the first sheet of") as caught:
+        prepare(path, plan=PLAN, silo="s", score="z", group="g")
     assert "--sheet 'Q4'" in caught.value.fix
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests import strategies as shared  # noqa: F401 -- loads the settings
 
 import fedparity as fp
-from fedparity.laws.label_codes import Labels, intersect
+from fedparity.laws.labels import Labels, intersect
 from fedparity.sketches.records import Faults
 from fedparity.tables.groups import Discovery, Listing, encode
 from fedparity.tables.opening import open_records

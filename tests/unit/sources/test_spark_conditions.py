@@ -8,7 +8,7 @@ from tests import sparks
 from tests.contracts.table_sources import arrow, table_rows
 
 import fedparity as fp
-from fedparity.tables.column_types import ArrowColumn
+from fedparity.tables.columns import ArrowColumn
 from fedparity.tables.spark.spark_sql import spark_condition
 from fedparity.tables.table import Condition
 

@@ -395,7 +395,7 @@ def test_other_rows_the_second_time_are_found_out(monkeypatch):
     for limit in (1 << 20, 10):
         monkeypatch.setattr(ranks, "_MOST_SORTED", limit)
 
-        with pytest.raises(fp.errors.TableError, match="gave other rows"):
+        with pytest.raises(fp.errors.TableError, match="returned other rows"):
             release(before, plan(levels=3))
 
 
@@ -410,7 +410,7 @@ def test_rows_that_vanish_are_found_out(monkeypatch):
 
     monkeypatch.setattr(ranks.SparkRanks, "_collected", changing)
 
-    with pytest.raises(fp.errors.TableError, match="gave other rows"):
+    with pytest.raises(fp.errors.TableError, match="returned other rows"):
         release(before, plan(levels=3, score_range=(0, 1)))
 
 

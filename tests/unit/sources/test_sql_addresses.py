@@ -3,7 +3,8 @@
 import pytest
 
 import fedparity as fp
-from fedparity.tables.databases import Address, is_address
+from fedparity.documents.files import is_address
+from fedparity.tables.databases import Address
 from fedparity.tables.opening import open_table
 from fedparity.tables.sql.statements import name_parts, quoted
 
@@ -59,7 +60,7 @@ def test_a_path_is_no_address(text):
 
 @pytest.mark.parametrize("url", ["postgresql://ann:ti ger@db/x", "postgresql://[::1/x", "clinic"])
 def test_a_broken_address_is_refused_without_a_word_of_it(url):
-    with pytest.raises(fp.errors.DatabaseError, match="not one of a database") as caught:
+    with pytest.raises(fp.errors.DatabaseError, match="not that of a database") as caught:
         Address(url)
 
     assert "ger" not in str(caught.value)

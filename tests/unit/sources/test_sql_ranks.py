@@ -11,7 +11,7 @@ from tests.oracles.exact_sketch import exact_inside, exact_sketch
 import fedparity as fp
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
-from fedparity.sketches.grids import ranks
+from fedparity.sketches.kinds import ranks
 from fedparity.tables.opening import open_records
 
 DRIVERS = {"ADBC": by_adbc, "psycopg": by_psycopg}

@@ -25,9 +25,9 @@ from tests.databases import (
 )
 
 import fedparity as fp
-from fedparity.modes.measurement import ComputeOptions
 from fedparity.privacy.disclosure import Disclosure
 from fedparity.silo.sketch import prepare
+from fedparity.sketches.select import ComputeOptions
 from fedparity.tables.databases import Address
 from fedparity.tables.opening import open_records, open_table
 from fedparity.tables.sql.drivers import connect

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import fedparity as fp
-from fedparity.tables.column_types import as_column
+from fedparity.tables.columns import as_column
 from fedparity.tables.table import Condition
 
 COLUMNS = {

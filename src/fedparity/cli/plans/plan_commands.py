@@ -41,16 +41,16 @@ __all__ = ["check", "letter", "new", "show", "sign"]
     "--ask/--no-ask",
     "asks",
     default=None,
-    help="Ask for what is not given.  [default: on a terminal, unless title, groups and range are]",
+    help="Prompt for missing options.  [default: on a terminal, unless title, groups and range are given]",
 )
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_context
 def new(
     context: click.Context, file: str, options: NewPlanOptions, *, asks: bool | None, force: bool
 ) -> None:
-    """Write a plan to FILE (plan.toml): what is asked of every silo.
+    """Write a plan to FILE (plan.toml): what is requested of every silo.
 
-    On a terminal it asks for what is not given, in plain words, and checks each answer at once.
+    On a terminal it prompts for missing options, in plain words, and checks each answer at once.
     Answers are kept in FILE.draft until the plan is written: after Ctrl-C, the same command goes
     on from there. A plan holds nothing secret and nothing read from data; send the file,
     unchanged, to every silo. Its digest is bound into every message.
@@ -75,7 +75,7 @@ def new(
         _offer(draft)
     try:
         plan = (options if draft is None else ask(options, _given(context), draft)).plan()
-        plan.write(file, force=force)
+        plan.write(file, overwrite=force)
     except (FedparityError, click.ClickException, click.Abort):
         if draft is not None and draft.answers:
             kept = f"your answers are kept in {printable(draft.path)}; the same command resumes"
@@ -103,7 +103,7 @@ def _offer(draft: Draft) -> None:
 
 
 def _given(context: click.Context) -> set[str]:
-    """The options that were typed: they are not asked for."""
+    """The options that were given: there is no question about them."""
     return {
         name
         for name in context.params
@@ -200,9 +200,9 @@ class LetterOptions:
     output: str = option(
         "-o, --output DIR", "Folder to write to.", type=click.Path(file_okay=False), required=True
     )
-    sender: str | None = option("--from NAME", "Who asks: the auditor, as silos know it.")
+    sender: str | None = option("--from NAME", "Who sends the plan: the auditor's name.")
     contact: str | None = option(
-        "--contact TEXT", "Whom to ask: an address or a telephone number."
+        "--contact TEXT", "Contact for questions: an address or a telephone number."
     )
     deadline: datetime | None = option(
         "--deadline DATE",

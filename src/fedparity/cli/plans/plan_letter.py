@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fedparity.cli.output import quoted
-from fedparity.cli.plans.plan_text import ended, review_words
 from fedparity.documents.fields import group_words
 from fedparity.documents.files import FileNames, file_name
 from fedparity.documents.plan import Plan
-from fedparity.modes.mode import mode_of
+from fedparity.modes.mode import ended, mode_of, review_words
 from fedparity.text import counted, number
 
 __all__ = ["Letter"]
@@ -169,7 +168,7 @@ class Letter:
     def _steps(self, silo: str) -> Iterator[tuple[str, str]]:
         columns = ["--silo", silo, *self._columns()]
         yield "Install the program, once.", self._installation()
-        yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
+        yield "Read what the plan requests; compare the digest.", "fedparity plan show plan.toml"
         yield (
             "See whether the plan fits your table. Nothing leaves.",
             quoted("fedparity", "doctor", "plan.toml", _TABLE, *columns),
@@ -196,7 +195,7 @@ class Letter:
             return quoted("fedparity", "secure", name, "plan.toml", *words, *own, *signed)
 
         yield "Install the program, once.", self._installation()
-        yield "Read what the plan asks for; compare the digest.", "fedparity plan show plan.toml"
+        yield "Read what the plan requests; compare the digest.", "fedparity plan show plan.toml"
         yield f"Make keys for this round; {put}.", step("keys")
         yield (
             "When the keys of all silos are there, split your secrets; the same.",

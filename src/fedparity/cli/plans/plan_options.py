@@ -24,7 +24,7 @@ __all__ = ["TERMS", "DisclosureOptions", "NewPlanOptions", "PrivacyChoice", "as_
 
 _RULES = Disclosure()
 TERMS = ("epsilon", "budget", "records")
-"""The keys of ``[privacy]``, beside its mode, that are options."""
+"""The keys of ``[privacy]``, besides its mode, that are options."""
 PrivacyChoice = Literal["none", "dp", "secure", "secure+dp"]
 
 

@@ -25,6 +25,7 @@ from fedparity.documents.plan_fields import SCALARS, ReviewUnit
 from fedparity.documents.plan_rules import default_sketch, settle
 from fedparity.errors import DocumentError, PlanError
 from fedparity.errors.base import printable
+from fedparity.laws.labels import Group
 from fedparity.privacy.rounding import whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number, wrapped
@@ -33,18 +34,19 @@ __all__ = ["Draft", "ask"]
 
 _DRAFT_SCHEMA = "fedparity/plan-draft/1"
 _LARGEST_DRAFT = 1_000_000
+_WIDTH = 80
 
 
 @dataclass
 class Draft:
-    """The answers given so far, in a file beside the plan: as they were typed, by key."""
+    """The answers given so far, as typed, by key, in a file next to the plan."""
 
     path: Path
     answers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def beside(cls, plan_file: str) -> Draft:
-        """Return the draft of a plan file; without answers if there is none, or none that can be read."""
+        """Return the draft of a plan file; without answers if there is no draft, or if it is not readable."""
         draft = cls(Path(f"{plan_file}.draft"))
         if not os.path.lexists(draft.path):
             return draft
@@ -76,7 +78,7 @@ Reader = Callable[[str, NewPlanOptions], Any]
 
 @dataclass(frozen=True)
 class _Question:
-    """One question: its words, how an answer is read, and when it is asked."""
+    """One question: its text, how an answer is read, and the condition under which it is asked."""
 
     key: str
     """The field of the options that the answer fills."""
@@ -86,7 +88,7 @@ class _Question:
     read: Reader = lambda text, _: text.strip()
     default: str = ""
     fix: str = ""
-    """What to type instead of an answer that the plan refuses, where its own fix speaks of a file."""
+    """What to type instead of an invalid answer, where the fix of the error refers to a file."""
     applies: Callable[[NewPlanOptions], bool] = lambda _: True
 
     def answered(self, options: NewPlanOptions, text: str) -> NewPlanOptions:
@@ -119,7 +121,9 @@ def ask(options: NewPlanOptions, given: Collection[str], draft: Draft) -> NewPla
         if (kept := resumed.get(question.key)) is not None:
             try:
                 options = question.answered(options, kept)
-            except click.UsageError:  # an option of today is at odds with an answer of yesterday
+            except (
+                click.UsageError
+            ):  # an option of this start contradicts an answer of an earlier one
                 pass
             else:
                 note(f"{question.prompt}: {printable(kept)}")
@@ -135,10 +139,15 @@ def _prompted(question: _Question, options: NewPlanOptions) -> tuple[NewPlanOpti
     """Ask until the answer is valid; the reason is printed if it is not."""
     note("")
     for line in question.explain(options).splitlines():
-        note(line if line[:1] in (" ", "") else "\n".join(wrapped(line, 80)))
+        note(line if line[:1] in (" ", "") else "\n".join(wrapped(line, _WIDTH)))
 
     def checked(text: str) -> tuple[NewPlanOptions, str]:
-        return question.answered(options, text), text
+        try:
+            return question.answered(options, text), text
+        except click.UsageError as error:  # click prints it after its own "Error: "
+            lines = f"Error: {error.message}".splitlines()
+            flowed = "\n".join(row for line in lines for row in wrapped(line, _WIDTH))
+            raise click.UsageError(flowed.removeprefix("Error: ")) from None
 
     answered: tuple[NewPlanOptions, str] = click.prompt(
         question.prompt,
@@ -203,10 +212,27 @@ def _ends(text: str, _: NewPlanOptions) -> tuple[float, float]:
     return float(found[1]), float(found[2])
 
 
-def _days(text: str, _: NewPlanOptions) -> tuple[str, ...] | None:
-    """The days as they were typed; the plan says whether they are two dates."""
-    words = re.findall(r"[^\s,;]+", text)
-    return tuple(word for word in words if word not in ("to", "and")) or None
+def _groups(text: str, _: NewPlanOptions) -> tuple[Group, ...]:
+    labels = _split(text)
+    if len(labels) < 2:
+        raise PlanError(
+            f"{text.strip()!r} is one group, and there is nothing to compare it with.",
+            fix="write two labels or more, separated by commas: women, men.",
+        )
+    return tuple(as_label(label) for label in labels)
+
+
+def _days(text: str, _: NewPlanOptions) -> tuple[str, str] | None:
+    """Two dates as they were typed; the plan says whether they exist."""
+    words = [word for word in re.findall(r"[^\s,;]+", text) if word not in ("to", "and")]
+    if not words:
+        return None
+    if len(words) != 2 or max(words) != words[1]:  # such dates are in the order of their texts
+        raise PlanError(
+            f"{text.strip()!r} is not two dates, the earlier one first.",
+            fix="write them as 2026-10-01 2026-12-31, or nothing.",
+        )
+    return words[0], words[1]
 
 
 def _choice(meanings: Mapping[str, str], what: str) -> Reader:
@@ -239,7 +265,7 @@ def _level(text: str, options: NewPlanOptions) -> float | None:
 
 def _explain_groups(_: NewPlanOptions) -> str:
     return (
-        "Which groups are compared? Write their labels as they stand in the silos' tables; "
+        "Which groups are compared? Write their labels as in the silos' tables; "
         "a silo whose labels differ can translate them."
     )
 
@@ -284,12 +310,12 @@ _SILOS = (
 )
 _PRIVACY = """\
 How are single records protected?
-  none       disclosure rules only: small groups are withheld, values are averages
-             of 10 records or more, and rounded. The usual choice
+  none       disclosure rules only: small groups are withheld, and values are
+             rounded averages of 10 records or more. The usual choice
   dp         each silo adds noise, so that one record more or less hardly shows
              (differential privacy); needs large groups: fedparity plan privacy
-  secure     the auditor sees sums over silos only; 3 silos or more, who exchange
-             several files
+  secure     the auditor sees sums over silos only; needs 3 silos or more, and
+             several rounds of files
   secure+dp  both"""
 
 
@@ -316,7 +342,7 @@ _QUESTIONS = (
         "groups",
         "Groups, separated by commas",
         _explain_groups,
-        lambda text, _: tuple(as_label(part) for part in _split(text)),
+        _groups,
         default="A, B",
         fix="write two labels or more, separated by commas: women, men.",
     ),
@@ -390,6 +416,7 @@ _QUESTIONS = (
         "Privacy mode (none, dp, secure, secure+dp)",
         lambda _: _PRIVACY,
         _choice(_same(PrivacyChoice), "a privacy mode"),
+        fix="write none or dp; a sum needs a list of three silos or more: start again for it.",
         default="none",
     ),
     _Question(

@@ -8,70 +8,19 @@ from itertools import chain
 
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import ReviewUnit
-from fedparity.modes.mode import Description, mode_of
-from fedparity.text import counted, named, number, percent, wrapped
+from fedparity.modes.mode import plan_sections
+from fedparity.text import number, percent, wrapped
 
-__all__ = ["ended", "on_the_scale", "plan_text", "review_picture", "review_words"]
+__all__ = ["on_the_scale", "plan_text", "review_picture"]
 
 
 def plan_text(plan: Plan, width: int = 80) -> str:
-    """Return what the plan asks of each silo and of the auditor, as text."""
-    described = mode_of(plan).describe()
-    sent = described.sent
-    if plan.keys:
-        sent = [*sent, f"signed: {counted(len(plan.keys), 'silo')} with a public key."]
-    sections = {
-        "Each silo will send": sent,
-        "It will hold back": ended(described.held_back),
-        "The auditor will compute": _computed(plan, described),
-    }
+    """Return what the plan requests of each silo and of the auditor, as text."""
     lines = wrapped(plan.title, width)
-    for heading, sentences in sections.items():
+    for heading, sentences in plan_sections(plan).items():
         lines += ["", heading]
         lines += chain.from_iterable(wrapped(each, width, first="  - ") for each in sentences)
     return "\n".join([*lines, "", "Digest, which every message carries", f"  {plan.digest}"])
-
-
-def ended(sentences: list[str]) -> list[str]:
-    """Return the parts of a list with a full stop after the last."""
-    return [*sentences[:-1], sentences[-1][:-1] + "."]
-
-
-def review_words(plan: Plan) -> str:
-    """Return the review level with its unit."""
-    level = number(plan.review_level or 0.0)
-    if plan.review_unit == "squared":
-        return f"a disparity G of {level}"
-    unit = {
-        "points": "score points",
-        "share": "of the score range",
-        "sd": "standard deviations of the score",
-    }[plan.review_unit]
-    return f"{level} {unit} between the two groups farthest apart"
-
-
-def _computed(plan: Plan, described: Description) -> list[str]:
-    order = "₁₂"[plan.order - 1]
-    sentences = [
-        (
-            f"the disparity G{order} of all silos together ({described.estimator}), its interval, "
-            f"{described.sources};"
-        )
-    ]
-    if plan.trim:
-        sentences.append(f"without a share of {number(plan.trim)} of the levels at each end;")
-    if plan.review_level is None:
-        sentences.append("no verdict: the plan names no review level;")
-    else:
-        sentences.append(
-            f"a verdict: below or above the review level, {review_words(plan)}, or inconclusive;"
-        )
-    if plan.silos is None:
-        sentences.append("from whichever silos answer: the plan has no roster.")
-    else:
-        count = counted(len(plan.silos), "silo")
-        sentences.append(f"from {count} ({named(list(plan.silos))}); missing ones are reported.")
-    return sentences
 
 
 _COLUMNS = 60

@@ -1,4 +1,4 @@
-"""``fedparity plan size`` and ``plan privacy``: what an audit can find, before any silo is asked."""
+"""``fedparity plan size`` and ``plan privacy``: what an audit can find, before any silo sends numbers."""
 
 from __future__ import annotations
 
@@ -47,12 +47,14 @@ class ScenarioOptions:
         "Size of a group, once per group; records are then those of the smallest.",
         type=POSITIVE,
     )
-    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    shape: str = option("--shape", "Shape of the simulated scores.", type=_SHAPE, default="beta")
     score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
     kind: Literal["mean", "quantile"] = option(
-        "--kind", "What the silos send.", default=DEFAULT_SKETCH
+        "--kind", "Values sent: bin means or quantiles.", default=DEFAULT_SKETCH
     )
-    estimator: Estimator = option("--estimator", "How it is read.", default=DEFAULT_ESTIMATOR)
+    estimator: Estimator = option(
+        "--estimator", "How the auditor combines them.", default=DEFAULT_ESTIMATOR
+    )
     confidence: float = option(
         "--confidence", "Share of audits in which it holds.", type=PROBABILITY, default=0.95
     )
@@ -60,17 +62,17 @@ class ScenarioOptions:
     seed: int = option("--seed", "Seed of the simulation.", min=0, default=0)
 
     def arguments(self) -> dict[str, Any]:
-        """Return them with the number of groups, which the shares may tell."""
+        """Return the options with the number of groups, which may follow from the shares."""
         shares = self.shares or None
         return vars(replace(self, groups=self.groups or len(shares or ()) or 2, shares=shares))
 
 
 @dataclass(frozen=True)
 class SizeOptions:
-    """The options of a size: what is wanted or given, and the scenario."""
+    """The options of a size: the target error or the given sizes, and the scenario."""
 
     error: float | None = option(
-        "--error", "Wanted error, as a share of the disparity.", type=POSITIVE
+        "--error", "Target error, as a share of the disparity.", type=POSITIVE
     )
     absolute: bool = option("--absolute", "The error is in the units of the disparity.")
     disparity: float | None = option(
@@ -80,11 +82,11 @@ class SizeOptions:
     power: float | None = option(
         "--power", "Probability to detect.  [default: 0.8]", type=PROBABILITY
     )
-    levels: int | None = option("--levels", "Levels k, if they are fixed already.", min=1)
+    levels: int | None = option("--levels", "Values per group and silo, if fixed already.", min=1)
     scenario: ScenarioOptions = nested(ScenarioOptions)
 
     def planned(self) -> SizePlan:
-        """Return the size for the wanted error."""
+        """Return the size for the target error."""
         if self.records is not None or self.error is None:
             raise click.UsageError(
                 "give either --error, to plan a size, or --records, to see what it detects."
@@ -102,7 +104,7 @@ class SizeOptions:
             )
 
     def detectable(self, records: int) -> DetectableDisparity:
-        """Return the smallest disparity that so many records detect."""
+        """Return the smallest disparity that this number of records detects."""
         if self.absolute or self.disparity:
             raise click.UsageError("--absolute and --disparity go with --error.")
         stated = {"levels": self.levels, "power": self.power}
@@ -171,7 +173,7 @@ class PrivacyOptions:
     disparity: float | None = option(
         "--disparity", "Disparity expected.  [default: the shape's]", type=POSITIVE
     )
-    shape: str = option("--shape", "Score laws that are simulated.", type=_SHAPE, default="beta")
+    shape: str = option("--shape", "Shape of the simulated scores.", type=_SHAPE, default="beta")
     score_range: tuple[float, float] | None = option("--range", "Lowest and highest score.")
     confidence: float = option(
         "--confidence", "Confidence level of the intervals.", type=PROBABILITY, default=0.95
@@ -216,7 +218,7 @@ def _simulation_bar(unit: str) -> Iterator[Progress | None]:
 
 
 def _size_text(answer: SizePlan) -> str:
-    """The two curves of errors, and the size to ask for."""
+    """The two curves of errors, and the recommended size."""
     share = f"{_percent(answer.error / answer.disparity)} of {plain(answer.disparity)}"
     often = f"in {_percent(answer.scenario.confidence)} of audits"
     lines = [
@@ -234,7 +236,7 @@ def _size_text(answer: SizePlan) -> str:
 
 
 def _error_lines(name: str, rows: Sequence[SizeRow], answer: SizePlan, limit: float) -> list[str]:
-    """A table of errors as shares of the disparity, with their curve beside it."""
+    """A table of errors as shares of the disparity, with their curve next to it."""
     whole = answer.disparity
     curve = _curve([row.error for row in rows], limit, 42)
     return [
@@ -317,7 +319,7 @@ def _assumptions(scenario: Scenario) -> list[str]:
 
 
 def _bounded(scenario: Scenario) -> str:
-    """The laws that the bounds speak of."""
+    """The laws to which the bounds apply."""
     least = scenario.shape.least_density
     return f"any scores of density at least {least:g}" if least else "any scores on the range"
 

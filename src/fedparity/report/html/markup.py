@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from html import escape
 from typing import Any
 
@@ -14,12 +16,14 @@ __all__ = [
     "Isolation",
     "Markup",
     "Values",
+    "embedded",
     "escaped",
+    "hash_source",
 ]
 
 
 class Markup(str):
-    """Finished HTML; Jinja asks ``__html__`` for it and does not escape it again."""
+    """Finished HTML, which Jinja gets from ``__html__`` and does not escape again."""
 
     __slots__ = ()
 
@@ -91,7 +95,7 @@ class Values:
         self._document = document
 
     def __call__(self, path: str, form: str = "number") -> Markup:
-        """Return the number at a path with the path beside it, so that anyone can check it."""
+        """Return the number at a path together with the path, so that anyone can check it."""
         shown = escaped(self.text(Cell(path, form)))
         how = "" if form == "number" else f' data-as="{form}"'
         return Markup(f'<span data-path="{escaped(path)}"{how}>{shown}</span>')
@@ -103,3 +107,28 @@ class Values:
     def text(self, cell: Cell) -> str:
         """Return what a cell of a table shows, as text."""
         return cell_text(cell, self._document)
+
+
+def embedded(document: str) -> str:
+    r"""Return JSON that may stand between ``<script>`` tags, whatever names it holds.
+
+    Only ``<`` can end such a block or change how its rest is read. It occurs in strings only,
+    where ``\u003c`` means the same.
+
+    Examples
+    --------
+    >>> embedded('{"silo":"</script>"}')
+    '{"silo":"\\u003c/script>"}'
+    """
+    return document.replace("<", "\\u003c")
+
+
+def hash_source(text: str) -> str:
+    """Return how a Content-Security-Policy names one text of script or style.
+
+    Examples
+    --------
+    >>> hash_source("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

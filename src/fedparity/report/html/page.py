@@ -1,61 +1,156 @@
-"""The page: one file with its style, its script, its figures and the whole result in it."""
+"""The page: one file with its style, its script, its figures and tables, and the whole result in it."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
-from fedparity.errors.extras import check_html
-from fedparity.plots.headline import headline_of
+from fedparity.documents.result import AuditResult, headline_of
+from fedparity.documents.result_parts import group_key
+from fedparity.errors.base import check_html
 from fedparity.plots.silo_forest import silo_rows
-from fedparity.report import sentences
-from fedparity.report.html.markup import Isolation, Markup, Values, escaped
+from fedparity.report import sentences, tables
+from fedparity.report.formats import Preparation, circumstances
+from fedparity.report.html.markup import (
+    Isolation,
+    Markup,
+    Values,
+    embedded,
+    escaped,
+    hash_source,
+)
 from fedparity.report.html.page_figures import are_few, page_figures, strip
-from fedparity.report.html.page_tables import page_tables, silo_table
 from fedparity.report.outcome_tables import outcome_blocks
-from fedparity.report.preparation import Preparation, circumstances
 from fedparity.report.sentences.answers import NO_RATES
-from fedparity.report.sentences.naming import counted_in, glossary, short
-from fedparity.report.tables import READING_MAGNITUDES, all_rates, rate_tables
-from fedparity.report.verdicts import level_words, mark_of, verdict_reason, verdict_words
+from fedparity.report.sentences.glossary import glossary
+from fedparity.report.sentences.naming import (
+    counted_in,
+    is_summed,
+    level_words,
+    mark_of,
+    short,
+    verdict_reason,
+    verdict_words,
+)
+from fedparity.report.tables import READING_MAGNITUDES, SiloColumn, Table, all_rates, rate_tables
 from fedparity.text import number, pointer
 
 __all__ = [
     "Fact",
+    "SiloRow",
+    "SiloTable",
     "content_policy",
-    "embedded",
     "environment",
     "guarantee",
     "html_report",
     "isolation_of",
+    "page_tables",
     "provenance",
     "said",
+    "silo_table",
 ]
 
+_FOLDED: Final = 60
+"""Beyond this many silos the table starts folded; the page's script unfolds it."""
 
-def embedded(document: str) -> str:
-    r"""Return JSON that may stand between ``<script>`` tags, whatever names it holds.
-
-    Only ``<`` can end such a block or change how its rest is read. It occurs in strings only,
-    where ``\u003c`` means the same.
-
-    Examples
-    --------
-    >>> embedded('{"silo":"</script>"}')
-    '{"silo":"\\u003c/script>"}'
-    """
-    return document.replace("<", "\\u003c")
+_UPRIGHT: Final = 8
+"""Columns of numbers that fit an upright page."""
 
 
-_NEAR_THE_EDGE = 12
-"""Percent of the width: a label so near to it is written inwards."""
+def page_tables(result: AuditResult, silos: Iterable[int]) -> dict[str, Table]:
+    """Return the tables by name; that of the silos' quantiles holds the silos named."""
+    return {
+        "groups": tables.groups(result),
+        "magnitudes": tables.magnitudes(result),
+        "pairs": tables.pairs(result),
+        "pair_details": tables.pairs(result, details=True),
+        "curves": tables.curves(result),
+        "quantiles": tables.silo_quantiles(result, silos),
+        "parts": tables.parts(result),
+        "terms": tables.terms(result),
+        "accuracy": tables.accuracy(result),
+    }
+
+
+class SiloRow(NamedTuple):
+    """A silo and its cells, as text in the order of the columns."""
+
+    silo: str
+    cells: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SiloTable:
+    """All silos that sent something, and the names of those that did not."""
+
+    columns: tuple[SiloColumn, ...]
+    """None where only sums over silos were seen."""
+    rows: tuple[SiloRow, ...]
+    missing: tuple[str, ...]
+    counts: str
+    """What is counted: records, or their weight."""
+
+    @property
+    def folded(self) -> bool:
+        """Whether there are too many rows to show at once."""
+        return len(self.rows) + len(self.missing) > _FOLDED
+
+    @property
+    def noted(self) -> bool:
+        """Whether there is anything to say in a column of notes."""
+        return bool(self.missing) or any(row.note for row in self.rows)
+
+    @property
+    def wide(self) -> bool:
+        """Whether a printed page must be turned to hold it."""
+        return len(self.columns) > _UPRIGHT
+
+
+def silo_table(result: AuditResult, document: Mapping[str, Any]) -> SiloTable:
+    """Return the table; ``document`` is the JSON of the result."""
+    columns = () if is_summed(result) else _columns(result)
+    return SiloTable(
+        columns=columns,
+        rows=tuple(
+            SiloRow(
+                silo.silo,
+                tuple(
+                    tables.cell_text(tables.silo_cell(column, position), document)
+                    for column in columns
+                ),
+                silo.note,
+            )
+            for position, silo in enumerate(result.silos)
+        ),
+        missing=result.silos_missing,
+        counts=counted_in(result),
+    )
+
+
+def _columns(result: AuditResult) -> tuple[SiloColumn, ...]:
+    """The records of each group, then what all formats show, and of two groups the gap of means."""
+    *alone, influence = tables.silo_columns(result)
+    counts = (
+        SiloColumn(
+            group_words(each.group),
+            pointer("silos", "*", "n", group_key(each.group)),
+            "amount",
+            over=counted_in(result),
+        )
+        for each in result.groups
+    )
+    gap = SiloColumn("mean gap", "/silos/*/mean_gap", "signed")
+    return (*counts, *alone, *([gap] if len(result.groups) == 2 else []), influence)
+
+
+_NEAR_THE_EDGE = 24
+"""Percent of the width: a label so near to it is written inwards, with room for it on a phone."""
 
 
 @cache
@@ -101,18 +196,14 @@ def content_policy(*, style: str, script: str) -> str:
     """
     rules = (
         "default-src 'none'",
-        f"script-src {_source(script)}",
-        f"style-src {_source(style)}",
+        f"script-src {hash_source(script)}",
+        f"style-src {hash_source(style)}",
         "base-uri 'none'",
         "form-action 'none'",
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     )
     return "; ".join(rules)
-
-
-def _source(text: str) -> str:
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def isolation_of(result: AuditResult) -> Isolation:
@@ -234,6 +325,18 @@ _CONTENTS = (
 _OUTCOMES = ("outcomes", "By axis and by outcome")
 """The second section, where a plan has axes or an outcome."""
 
+
+def _contents(result: AuditResult, *, has_rates: bool) -> tuple[tuple[str, str], ...]:
+    """The sections of a page; one that only says that there are no rates does not come first."""
+    rates, *others = _CONTENTS
+    before = [rates] if has_rates else []
+    if result.tables:
+        before.append(_OUTCOMES)
+    if not has_rates:
+        others.insert([name for name, _ in others].index("privacy"), rates)
+    return (*before, *others)
+
+
 _SCRIPTS = "result", "describing", "tip", "figures", "table", "scrolling", "saving"
 """Parts of the script, in the order in which they use each other."""
 
@@ -275,7 +378,7 @@ def _context(result: AuditResult, prepared: Preparation | None) -> dict[str, Any
         "embedded": Markup(embedded(result.to_json())),
         "document": document,
         "value": Values(document),
-        "contents": (*_CONTENTS[:1], *([_OUTCOMES] if result.tables else []), *_CONTENTS[1:]),
+        "contents": _contents(result, has_rates=bool(words["rates"])),
         "outcome_blocks": outcome_blocks(result) if result.tables else (),
         "said": words,
         "verdict": {

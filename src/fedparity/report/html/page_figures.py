@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
-from fedparity.plots.headline import headline_of
+from fedparity.documents.result import AuditResult, headline_of
 from fedparity.report.html.markup import Markup
 from fedparity.report.sentences.naming import groups_words
 
@@ -34,7 +33,7 @@ __all__ = [
 ]
 
 _ALL = 60
-"""Up to this many silos each has its dot; beyond, dots stand for several."""
+"""Up to this many silos each has its dot; beyond, a dot represents several."""
 _STEP = 0.5
 """Dots nearer than this many percent become one."""
 _SMALLEST, _LARGEST = 2.5, 7.0
@@ -61,11 +60,11 @@ class Dot:
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """Where everything stands, in percent from the left."""
+    """The positions of all marks, in percent from the left."""
 
     dots: tuple[Dot, ...]
     gathered: bool
-    """Whether dots stand for several silos."""
+    """Whether a dot represents several silos."""
     value: float
     combined: tuple[float, float]
     beyond: bool
@@ -76,7 +75,7 @@ class Strip:
 
     @property
     def dots_label(self) -> float:
-        """Where the word for all dots stands: above their middle."""
+        """The position of the label of all dots: above their middle."""
         places = [dot.x for dot in self.dots]
         return round((min(places) + max(places)) / 2, 2)
 
@@ -168,9 +167,9 @@ def _gathered(result: AuditResult, limit: float) -> Iterator[Dot]:
 
 
 _WHOLE, _HALF = 6.2, 3.4
-"""Inches of a figure, and of one that stands beside another: small, so that a phone shows them."""
+"""Inches of a figure, and of one next to another: small, so that a phone shows them."""
 _FEW, _SHORT = 3, 10
-"""Groups, and letters of their names, that fit a figure beside another."""
+"""Groups, and letters of their names, that fit a figure next to another."""
 _FIGURE_PIXELS = 1.55
 """Of a drawing's unit, where there is room: then its words are as large as the page's captions."""
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) \S+"')

@@ -7,7 +7,7 @@ numbers are those of the result, written by :mod:`fedparity.text`.
 from __future__ import annotations
 
 from fedparity.documents.fields import group_words
-from fedparity.plots.headline import symbol
+from fedparity.documents.result import symbol
 from fedparity.report.sentences.answers import (
     chance,
     direction,

@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import AuditResult, has_noise, headline_of, symbol
 from fedparity.documents.result_parts import FourFifths, SiloResult, TailResult, ThresholdResult
 from fedparity.laws.bounds import Bounds
-from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.caveats import is_complete, set_aside_words
 from fedparity.report.sentences.naming import (
-    is_summed,
-    joined,
-    records_words,
-    short,
-    silos_words,
-)
-from fedparity.report.verdicts import (
     ALL,
     VERDICTS,
     compared_span,
+    is_summed,
+    joined,
     level_words,
+    records_words,
+    short,
+    silos_words,
     verdict_words,
 )
-from fedparity.text import counted, number, percent, span, stated, told_apart
+from fedparity.text import counted, number, percent, points, span, stated, told_apart
 
 __all__ = [
     "CHANCE",
@@ -156,7 +153,7 @@ def how_certain(result: AuditResult) -> str:
 
 
 def _reduced_by(result: AuditResult) -> str:
-    """What stands between the raw data and what was sent."""
+    """The steps between the raw data and what was sent."""
     if has_noise(result):
         return "noise and bins"
     return "the bins" if is_summed(result) else "the sketches"
@@ -409,7 +406,7 @@ def explain_alone(result: AuditResult) -> str:
 
 
 def reading_silos(result: AuditResult) -> str:
-    """Return what stands below a table of silos."""
+    """Return the sentences below a table of silos."""
     shown, whole = headline_of(result), symbol("G", result)
     alone = "the disparity inside the silo"
     if shown.in_points:
@@ -449,12 +446,12 @@ def rates_heading(rates: Rates) -> str:
 
 
 def reading_rates(rates: Rates, result: AuditResult) -> str:
-    """Return the widest gap, the answer, what the intervals count, and whom they hold for."""
+    """Return the widest gap, the answer, what the intervals count, and to whom they apply."""
     gap, often = rates.widest_gap, percent(rates.confidence)
     sentences = (
         (
-            f"Widest gap: {_gap(gap.value)} percentage points ({often} range "
-            f"{_gap(gap.interval.lower)} to {_gap(gap.interval.upper)})."
+            f"Widest gap: {points(gap.value)} percentage points ({often} range "
+            f"{points(gap.interval.lower)} to {points(gap.interval.upper)})."
         ),
         f"The smallest ratio to the highest rate {_answer(rates.answer)}.",
         _for_all(rates, result),
@@ -462,10 +459,6 @@ def reading_rates(rates: Rates, result: AuditResult) -> str:
         _known(rates),
     )
     return " ".join(filter(None, sentences))
-
-
-def _gap(share: float) -> str:
-    return number(100 * share)
 
 
 def _answer(four_fifths: FourFifths) -> str:
@@ -482,5 +475,5 @@ def _for_all(rates: Rates, result: AuditResult) -> str:
 def _known(rates: Rates) -> str:
     """How far the rates of the records themselves are known."""
     widest = max(each.rate.upper - each.rate.lower for each in rates.groups)
-    known = "exactly" if widest <= _EXACT else f"up to {percent(widest)}"
+    known = "exactly" if widest <= _EXACT else f"up to {points(widest)} percentage points"
     return f"The rates of the records themselves are known {known}."

@@ -7,9 +7,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from fedparity.documents.audit_warnings import WarningCode
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
-from fedparity.documents.result_parts import PlanSummary, SiloResult
-from fedparity.plots.headline import has_noise, symbol
+from fedparity.documents.result import AuditResult, has_noise, symbol
+from fedparity.documents.result_parts import PlanSummary, SetAside, SiloResult
 from fedparity.report.sentences.naming import (
     counted_in,
     given_words,
@@ -66,7 +65,7 @@ def is_complete(result: AuditResult) -> bool:
 
 
 def left_out(result: AuditResult) -> tuple[str, ...]:
-    """Return what must stand right below the headline, which does not speak of it.
+    """Return what must be stated right below the headline, which does not mention it.
 
     A sentence for every group set aside, one for the silos that sent nothing, and one if the headline
     hangs on a number that is hard to believe.
@@ -78,11 +77,16 @@ def left_out(result: AuditResult) -> tuple[str, ...]:
 
 def set_aside_words(result: AuditResult) -> tuple[str, ...]:
     """Return a sentence for every group that was not measured."""
-    reason = "too small to be measured" if is_summed(result) else "no silo released it"
     return tuple(
-        f"{short(group_words(each.group))}: {reason} ({each.known}). It is in no estimate."
+        f"{short(group_words(each.group))}: {_why_aside(result, each)} ({each.known}). It is in no estimate."
         for each in result.set_aside
     )
+
+
+def _why_aside(result: AuditResult, aside: SetAside) -> str:
+    """Why a group was not measured; with noise, silos may have sent it without withholding any."""
+    sent = has_noise(result) and not aside.withheld
+    return "too small to be measured" if sent or is_summed(result) else "no silo released it"
 
 
 def what_weakens(result: AuditResult) -> tuple[Caveat, ...]:
@@ -235,7 +239,7 @@ def reproduce_command(result: AuditResult) -> str:
 
 
 def _settings(result: AuditResult) -> list[str]:
-    """The options of a simulation that stand for a plan."""
+    """The options of a simulation that replace a plan."""
     plan, found = result.plan, result.disparity
     lowest, highest = plan.score_range
     words = [f"--range {lowest!r} {highest!r}"]
@@ -295,7 +299,7 @@ def _means(result: AuditResult) -> str:
 
 
 def levels_words(result: AuditResult) -> str:
-    """Return how many numbers describe a cell, and where the rules cut them."""
+    """Return how many numbers describe a cell, and where small samples sent fewer."""
     plan = result.plan
     cells = [k for silo in result.silos for k in silo.levels.values() if k]
     fewer = [k for k in cells if k < plan.levels]
@@ -340,13 +344,13 @@ def explain_accuracy(result: AuditResult) -> str:
 
 
 def _certificate(result: AuditResult) -> str:
-    ends = f"Certificate, {span(result.disparity.certificate)}: what the raw data"
+    ends = f"Certificate, {span(result.disparity.certificate)}: what the records"
     if has_noise(result):
         return (
-            f"{ends} could be, {given_words(result)}; at {percent(result.confidence)}, as noise can "
+            f"{ends} could give, {given_words(result)}; at {percent(result.confidence)}, as noise can "
             "be anything."
         )
-    return f"{ends} of the released cells could be, {given_words(result)}; a proof, not a probability."
+    return f"{ends} of the released cells could give, {given_words(result)}; a proof, not a probability."
 
 
 def _outer(result: AuditResult) -> str:
@@ -398,7 +402,7 @@ def _released(result: AuditResult) -> str:
 
 
 def _cell_content(result: AuditResult) -> tuple[str, int]:
-    """What a cell holds beside its count, and at most how many numbers that is."""
+    """What a cell contains besides its count, with the largest number of values."""
     plan = result.plan
     if plan.sketch == "counts":
         return "the records at each score of a public grid, small counts joined", 2 * points_of(
@@ -451,7 +455,7 @@ def _rules(result: AuditResult) -> str:
     if rounding > 0:
         lowest, highest = result.plan.score_range
         step = number(rounding * (highest - lowest))
-        rules.append(f"values are rounded to steps of {step} ({percent(rounding)} of the range)")
+        rules.append(f"values are rounded to {step} ({percent(rounding)} of the range)")
     if not rules:
         return "No disclosure rule was applied."
     return f"Disclosure rules: {'; '.join(rules)}."

@@ -1,25 +1,37 @@
-"""Names of groups, silos and symbols as sentences use them, and what the words of a report mean."""
+"""What each number and verdict is called, in the words of the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
-from fedparity.plots.headline import has_noise, symbol
-from fedparity.text import amount, percent
+from fedparity.documents.result import AuditResult, has_noise, symbol
+from fedparity.laws.bounds import Bounds
+from fedparity.text import amount, percent, percents, span, stated, told_apart
 
 __all__ = [
+    "ALL",
+    "ANSWERED",
+    "VERDICTS",
+    "Mark",
+    "compared_span",
     "counted_in",
     "given_words",
-    "glossary",
     "groups_words",
     "is_summed",
     "is_weighted",
     "joined",
+    "level_words",
+    "mark_of",
     "records_words",
     "short",
     "silos_words",
+    "verdict_line",
+    "verdict_reason",
+    "verdict_words",
+    "verdicts_differ",
 ]
 
 _LONGEST = 60
@@ -95,74 +107,92 @@ def records_words(result: AuditResult) -> str:
 
 def given_words(result: AuditResult) -> str:
     """Return what the certificate takes as given, for a table."""
-    return "given noise and bins" if has_noise(result) else "given the sketches"
+    return "given noise and bins" if has_noise(result) else "given what was sent"
 
 
-def glossary(result: AuditResult) -> tuple[tuple[str, str], ...]:
-    """Return the terms that a report on this result uses, with their meanings, everyday words first."""
-    distance, whole = symbol("W", result), symbol("G", result)
-    often = percent(result.confidence)
-    return (
-        ("silo", "An institution that keeps its records, and sends only summary values of them."),
-        ("group", "People with the same value of the attribute that is compared, such as sex."),
-        (
-            "points",
-            (
-                "Units of the score. The headline says how many of them lie between two groups at the "
-                f"same rank ({distance}), which for groups of the same shape is the difference of means."
-            ),
-        ),
-        ("scale", "The range of scores that the plan names, from the lowest to the highest."),
-        (
-            "review level",
-            "The distance above which the authors of the plan want a review. It is their choice.",
-        ),
-        (
-            f"{often} range",
-            (
-                "Where the true number lies, once chance (another sample of people would give another "
-                f"number) and summarizing are allowed for; in {often} of audits it is right."
-            ),
-        ),
-        (
-            "rate, ratio, four fifths",
-            (
-                "The rate is the share of a group on the favorable side of a threshold; the ratio divides "
-                "it by the highest rate of all groups. Four fifths is a rule of thumb for that ratio."
-            ),
-        ),
-        (
-            "spread over silos, inside silos",
-            (
-                "Two parts of the disparity: what goes away if all groups were spread alike, and "
-                "what goes away if they scored alike inside each silo."
-            ),
-        ),
-        ("influence", "Change in the overall disparity when this silo is included."),
-        (
-            f"disparity {whole}",
-            (
-                "How far all groups are from a common center, weighted by their sizes; zero means that "
-                "all groups have the same distribution of scores."
-            ),
-        ),
-        (
-            "sketch, levels",
-            "The summary values that a silo sends for each group, and how many there are at most.",
-        ),
-        (
-            "certificate",
-            (
-                f"Guaranteed range for the silos' own records, {given_words(result)}; it does not allow "
-                "for chance."
-            ),
-        ),
-        ("outer bounds", "Guaranteed range if missing data could be anything."),
-        (
-            "V_mix, V_bar, R",
-            (
-                "Terms of the paper: how mixed each group's silos are, how far apart the centers of the "
-                "groups are, and the interaction of both. They explain no causes."
-            ),
-        ),
-    )
+ANSWERED: Final = "Among the silos that answered"
+ALL: Final = "If the missing data could be anything"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """How a verdict is shown."""
+
+    word: str
+    """One word, lower case: for a badge, a table, a class name."""
+    shape: str
+    """One character that differs from the others in any color and in none."""
+    phrase: str
+    """Capitalized; followed by the review level, if the plan has one."""
+
+
+VERDICTS: Final[Mapping[str, Mark]] = {
+    "above": Mark(word="above", shape="▲", phrase="Above the review level"),
+    "below": Mark(word="below", shape="▼", phrase="Below the review level"),
+    "inconclusive": Mark(
+        word="inconclusive", shape="◆", phrase="Inconclusive at the review level"
+    ),
+    "none": Mark(word="none", shape="–", phrase="No review level"),
+}
+
+
+def mark_of(result: AuditResult) -> Mark:
+    """Return the word and the shape of a result's verdict among the silos that answered."""
+    return VERDICTS[result.disparity.verdict.answered]
+
+
+def verdicts_differ(result: AuditResult) -> bool:
+    """Return whether the verdict for all is another than that among the silos that answered."""
+    found = result.disparity.verdict
+    return found.answered != found.all
+
+
+def level_words(result: AuditResult) -> str:
+    """Return the review level in its unit: ``0.5 points``, ``5 % of the scale``."""
+    level = result.disparity.review_level
+    if level is None:
+        return VERDICTS["none"].phrase.lower()
+    return {
+        "points": f"{stated(level)} point{'' if level == 1 else 's'}",
+        "share": f"{stated(100 * level)} % of the scale",
+        "sd": f"{stated(level)} standard deviation{'' if level == 1 else 's'}",
+        "squared": f"{stated(level)} for {symbol('G', result)}",
+    }[result.disparity.review_unit]
+
+
+def compared_span(result: AuditResult, ends: Bounds) -> str:
+    """Return a range of the number compared in its unit, its ends told apart from the level."""
+    level, unit = result.disparity.review_level, result.disparity.review_unit
+    if unit == "share":
+        return f"{percents(ends)} of the scale"
+    words = {"points": " points", "sd": " standard deviations", "squared": ""}[unit]
+    if level is None:
+        return f"{span(ends)}{words}"
+    return f"{told_apart(ends.lower, level)} to {told_apart(ends.upper, level)}{words}"
+
+
+def verdict_words(result: AuditResult) -> str:
+    """Return the verdict with the level it compares with: ``Above the review level of 0.5 points``.
+
+    Where it is another for all, it says among whom it holds.
+    """
+    if result.disparity.review_level is None:
+        return VERDICTS["none"].phrase
+    among = f" {ANSWERED[0].lower()}{ANSWERED[1:]}" if verdicts_differ(result) else ""
+    return f"{mark_of(result).phrase} of {level_words(result)}{among}"
+
+
+def verdict_reason(result: AuditResult) -> str:
+    """Return the verdict with what it rests on: ``Clearly above: the whole 95 % range is above 0.5 points``."""
+    level, often = level_words(result), f"{percent(result.confidence)} range"
+    return {
+        "above": f"Clearly above: the whole {often} is above {level}",
+        "below": f"Clearly below: the whole {often} is at most {level}",
+        "inconclusive": f"Inconclusive: the {often} is on both sides of {level}",
+        "none": VERDICTS["none"].phrase,
+    }[result.disparity.verdict.answered]
+
+
+def verdict_line(result: AuditResult) -> str:
+    """Return shape and words: ``▲ Above the review level of 0.5 points``."""
+    return f"{mark_of(result).shape} {verdict_words(result)}"

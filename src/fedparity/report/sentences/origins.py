@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from fedparity.documents.fields import group_words
-from fedparity.documents.result import AuditResult
+from fedparity.documents.result import AuditResult, has_noise, headline_of, symbol
 from fedparity.laws.bounds import Bounds
-from fedparity.plots.headline import has_noise, headline_of, symbol
 from fedparity.report.sentences.answers import comparable, has_direction, noise_could_explain
 from fedparity.report.sentences.naming import is_summed, joined, short
 from fedparity.text import counted, number, percent, share_of, span
@@ -87,7 +86,7 @@ def why(result: AuditResult) -> str:
         return _nothing(result)
     sentences = [_parts(result), what_dominates(result)]
     if noise_could_explain(result):
-        sentences.append("Sampling noise alone could explain the whole, and so its parts.")
+        sentences.append("Chance alone could explain the whole, and so its parts.")
     return " ".join([*sentences, SHARES])
 
 
@@ -134,7 +133,7 @@ def in_percent(result: AuditResult) -> str:
 
 
 def stand_ins(result: AuditResult) -> str:
-    """Return where a silo's pooled law stood in for a group; nothing if nowhere."""
+    """Return where a silo's pooled law replaced a missing group; nothing if nowhere."""
     cells = len(result.attribution.stand_ins)
     if not cells:
         return ""
@@ -174,7 +173,7 @@ def terms(result: AuditResult) -> str:
 
 
 def explain_decomposition(result: AuditResult) -> str:
-    """Return what V_mix, V_bar and R are, and what they cannot tell."""
+    """Return what V_mix, V_bar and R are, and what they cannot show."""
     if result.decomposition.v_mix is None:
         return terms(result)
     meaning = (
@@ -199,7 +198,7 @@ _START_WITH = 2
 
 
 def next_steps(result: AuditResult) -> tuple[str, ...]:
-    """Return one or two sentences: whom to ask first, and what the verdict calls for."""
+    """Return one or two sentences: where to start, and what the verdict calls for."""
     step = {"above": _above, "below": _below, "inconclusive": _inconclusive, "none": _no_level}
     sentences = (_ask_missing(result), step[result.disparity.verdict.answered](result))
     return tuple(filter(None, sentences))

@@ -162,3 +162,13 @@ def test_the_same_result_gives_the_same_bytes(tmp_path):
     }
 
     assert pages == {report("names").encode()}
+
+
+def test_rates_come_first_where_there_are_some():
+    for name in AUDITS:
+        page = Page(report(name))
+        [contents] = [each for each in page.all("nav") if each.get("class") == "contents"]
+        places = [link.get("href") for link in contents.iter() if link.get("href")]
+
+        assert (places[0] == "#groups") == bool(all_rates(named_audit(name))), name
+        assert "#groups" in places
