@@ -38,6 +38,7 @@ extensions = [
     "drawn",
     "mathml",
     "sbom",
+    "terms",
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

@@ -8,10 +8,12 @@ environment in which it runs. The manual is built with that of the core and of a
 from __future__ import annotations
 
 import json
+import re
 import sys
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = "fedparity"
 _CLASSIFIER = "License :: OSI Approved :: "
+_VENDORED = re.compile(r"^\| `[^`]+` \| ([\w-]+) \| ([\w.]+) \| ([\w.-]+) \|", re.MULTILINE)
 _LONGEST = 60
 """A longer license field is the text of the license."""
 
@@ -80,13 +83,14 @@ def closure(extras: Iterable[str]) -> dict[str, tuple[Distribution, list[str]]]:
 def bill(extras: Iterable[str] = ()) -> dict[str, Any]:
     """Return the bill of materials; equal environments give equal bills."""
     found = closure(extras)
+    vendored = list(vendored_code())
     components = {name: _component(name, held) for name, (held, _) in sorted(found.items())}
     document: dict[str, Any] = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
         "metadata": {"component": components.pop(ROOT)},
-        "components": list(components.values()),
+        "components": [*components.values(), *vendored],
         "dependencies": [
             {
                 "ref": _purl(name, held),
@@ -96,14 +100,31 @@ def bill(extras: Iterable[str] = ()) -> dict[str, Any]:
                         for each in below
                         if each in found and each != name
                     }
+                    | {each["bom-ref"] for each in vendored if name == ROOT}
                 ),
             }
             for name, (held, below) in sorted(found.items())
-        ],
+        ]
+        + [{"ref": each["bom-ref"], "dependsOn": []} for each in vendored],
     }
     content = json.dumps(document, sort_keys=True)
     document["serialNumber"] = uuid.uuid5(uuid.NAMESPACE_URL, content).urn
     return document
+
+
+def vendored_code() -> Iterator[dict[str, Any]]:
+    """Yield the code of others that is part of fedparity itself: the table of its README lists it."""
+    text = (files(ROOT) / "page" / "vendor" / "README.md").read_text("utf-8")
+    for name, version, stated in _VENDORED.findall(text):
+        purl = f"pkg:npm/{name}@{version}"
+        yield {
+            "type": "library",
+            "bom-ref": purl,
+            "name": name,
+            "version": version,
+            "purl": purl,
+            "licenses": [{"license": {"name": stated}}],
+        }
 
 
 def _component(name: str, held: Distribution) -> dict[str, Any]:
