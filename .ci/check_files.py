@@ -9,13 +9,15 @@ LARGEST = 500_000
 """Bytes. Data and builds do not belong in the repository."""
 DRAWN = {".svg"}
 """Matplotlib leaves spaces at the ends of lines."""
+VENDORED = "src/fedparity/page/vendor/"
+"""Code of others, which stays as it came."""
 
 
 def problems(name: str, content: bytes) -> list[str]:
     """Return what is wrong with a file."""
     if len(content) > LARGEST:
         return [f"{name}: {len(content)} bytes, more than {LARGEST}"]
-    if b"\0" in content or Path(name).suffix in DRAWN:
+    if b"\0" in content or Path(name).suffix in DRAWN or name.startswith(VENDORED):
         return []
     lines = content.split(b"\n")
     found = [
