@@ -289,7 +289,7 @@ def test_the_listeners_hear_a_page_without_a_policy(browser, tmp_path):
             page.goto((tmp_path / "open.html").as_uri())
             tried(page, listening, {name: FRAME[name] for name in names})
             expected = {name for name in names if "WebRTC" not in name} - UNHEARD
-            for _ in range(80):  # a busy computer is slow, and some requests are made when it is idle
+            for _ in range(80):  # some requests are made only when the browser is idle
                 page.wait_for_timeout(WAIT)
                 if expected <= listening.heard():
                     break
