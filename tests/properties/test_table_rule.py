@@ -5,7 +5,8 @@ some of them: to another score, outcome or category, or in and out. It may move 
 people; which groups have none is known. A set of fewer people than a cell needs must not stay the same.
 """
 
-from itertools import combinations
+from collections import defaultdict
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -20,21 +21,21 @@ MOST_TRIES = 20_000
 """Where most sets change within a hundred, what is left after so many is known."""
 
 
-def plan_of(*, axes, outcome):
+def plan_of(*, axes, outcome, sketch="counts", thresholds=(2.0,)):
     return fp.Plan(
         title="attacked",
         **({"axes": {"sex": SEX, "race": RACE}} if axes else {"groups": RACE}),
         **({"outcome": {"positive": 1, "negative": 0}} if outcome else {}),
         score_range=(1, 3),
         score_step=1,
-        sketch="counts",
-        thresholds=[2.0],
+        sketch=sketch,
+        thresholds=thresholds,
         disclosure={"minimum_cell": LEAST, "records_per_level": 0, "rounding": 0},
     )
 
 
-def said(plan, people):
-    """The bytes of the message of these people."""
+def message_of(plan, people):
+    """The message of these people."""
     rows = np.repeat(np.array([*np.ndindex(people.shape)]), people.ravel(), axis=0)
     table = {
         "sex": np.array(SEX)[rows[:, 0]],
@@ -43,7 +44,12 @@ def said(plan, people):
         "score": np.array(POINTS)[rows[:, 3]],
     }
     names = {} if plan.axes else {"group": "race"}
-    return prepare(table, plan=plan, silo="a", score="score", **names).sketch.to_bytes()
+    return prepare(table, plan=plan, silo="a", score="score", **names).sketch
+
+
+def said(plan, people):
+    """The bytes of the message of these people."""
+    return message_of(plan, people).to_bytes()
 
 
 def some_people(draw, *, axes, outcome):
@@ -118,6 +124,33 @@ def test_whoever_knows_the_rule_can_think_of_others_who_would_send_the_same(axes
 
     for _ in range(count(quick=1, all=2, soak=40)):
         assert not known_sets(plan, some_people(draw, axes=axes, outcome=outcome), draw)
+
+
+def counted(plan, people):
+    """The numbers of records that a message tells: of cells, and at or above the thresholds."""
+    message = message_of(plan, people)
+    tables = message.cells, *(table.cells for table in message.tables)
+    return tuple((cell.count, *cell.above) for cells in tables for cell in cells)
+
+
+@pytest.mark.sampled
+def test_no_message_of_one_group_with_outcomes_and_thresholds_gives_a_number_away():
+    """All tables of two outcomes by three places between two thresholds, up to so many people."""
+    most = count(quick=6, all=7, soak=11)
+    plan = plan_of(axes=False, outcome=True, sketch="mean", thresholds=(2.0, 3.0))
+    same = defaultdict(list)
+    for amounts in product(range(most + 1), repeat=6):
+        if LEAST <= sum(amounts) <= most:
+            people = np.zeros((len(SEX), len(RACE), len(OUTCOMES), len(POINTS)), dtype=int)
+            people[0, 0, :2] = np.reshape(amounts, (2, 3))
+            same[counted(plan, people)].append(amounts)
+
+    sets = np.array([*product((0, 1), repeat=6)]).T
+    for message, tables in same.items():
+        sums = np.array(tables) @ sets
+        known = sums.min(axis=0) == sums.max(axis=0)
+        assert not ((sums[0] > 0) & (sums[0] < LEAST) & known).any(), message
+    assert any(len(tables) > 1 for tables in same.values())
 
 
 def test_the_attack_knows_what_a_message_without_rules_says(monkeypatch):
