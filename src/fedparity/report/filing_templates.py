@@ -6,13 +6,14 @@ compare it with the primary text, and none says that a rule is met.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.result import AuditResult
+from fedparity.documents.table_parts import TableResult
 from fedparity.report.markdown import plain, table_lines
 from fedparity.report.outcome_tables import (
     area_table,
@@ -24,6 +25,7 @@ from fedparity.report.outcome_tables import (
     given_table,
     impact_table,
     record_cells,
+    selected_side,
     table_name,
 )
 from fedparity.report.tables import Cell, Column, Row, Table
@@ -48,6 +50,7 @@ VERIFY = (
 )
 _BLANK = "________________"
 _MEDIAN = 0.5
+_WITHOUT_OUTCOME = "its outcomes were not released"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +95,7 @@ def _ll144(result: AuditResult) -> Filing:
         )
         for place, table in enumerate(result.tables)
     ]
-    if not sections:
+    if not any(table.by for table in result.tables):
         sections.append(_without_axes("6 RCNY § 5-301"))
     unknown = [each for table in result.tables if table.by for each in _of(table, "unknown")]
     words = "; ".join(f"{group_words(each.group)}: {amount(each.n)}" for each in unknown)
@@ -139,7 +142,7 @@ def _ll144(result: AuditResult) -> Filing:
             ("date of the audit", _BLANK),
             ("date on which the tool was distributed", _BLANK),
             ("source of the data", f"{len(result.silos_received)} silos; {_BLANK}"),
-            ("records", amount(_everyone(result))),
+            ("records that silos released", amount(_everyone(result))),
             ("plan", result.plan.digest),
         ),
         sections=tuple(sections),
@@ -166,7 +169,11 @@ def _ll144_table(result: AuditResult, place: int) -> Table:
         rows.append(Row(title=group_words(each.group), cells=tuple(cells)))
     titles = ["records", "share", "scoring rate", "impact ratio"]
     if table.thresholds:
-        titles += [f"selected at {number(table.thresholds[0].score)}", "impact ratio"]
+        found = table.thresholds[0]
+        titles += [
+            f"selection rate, {selected_side(found.favorable, found.score)}",
+            "impact ratio",
+        ]
     return Table(
         caption=f"Rates and impact ratios by {table_name(result, table)}",
         corner="category",
@@ -195,7 +202,7 @@ def _about_median(result: AuditResult, place: int) -> tuple[str, ...]:
     compared = sum(each.n for each in table.groups if each.status == "compared")
     words = f"The median is {number(found.cutoff.value)}, that of the {amount(compared)} records compared here"
     if compared < _everyone(result):
-        words += f", not of all {amount(_everyone(result))}"
+        words += f", not of all {amount(_everyone(result))} that silos released"
     low = "; in this plan a low score is favorable, so a high scoring rate is not an advantage"
     return (f"{words}{low if result.plan.favorable == 'below' else ''}.",)
 
@@ -220,8 +227,8 @@ def _without_axes(clause: str) -> Section:
         clause=clause,
         sentences=(
             (
-                "The plan has no axes, so there are no tables by category: write axes into the plan, and "
-                "ask the silos again."
+                "The plan has no axes, so there are no tables by sex, by race and by both: write axes into "
+                "the plan, and ask the silos again."
             ),
         ),
         not_shown="everything that the rule asks for by category",
@@ -232,44 +239,33 @@ def _without_axes(clause: str) -> Section:
 
 
 def _ugesp(result: AuditResult) -> Filing:
-    sections = list(_selection(result, "29 CFR 1607.4: the four-fifths rule"))
-    for place, table in enumerate(result.tables):
-        for i, tests in enumerate(table.tests):
-            if not tests.groups:
-                continue
-            sections.append(
-                Section(
-                    heading=f"Significance, shortfall and sites combined, by {table_name(result, table)}",
-                    clause="29 CFR 1607.4 and practice: significance (Fisher for small numbers, two "
-                    "standard deviations), shortfall, several sites combined (Mantel-Haenszel, Breslow-Day)",
-                    tables=(filed_tests(result, place, i),),
-                    sentences=tuple(filter(None, (tests.assumptions, tests.not_given))),
-                    not_shown="whether applicants were equally qualified, or why rates differ",
-                )
-            )
+    sections = [
+        *_selection(result, "29 CFR 1607.4: the four-fifths rule"),
+        *_significance(
+            result,
+            heading="Significance, shortfall and sites combined",
+            clause="29 CFR 1607.4 and practice: significance (Fisher for small numbers, two "
+            "standard deviations), shortfall, several sites combined (Mantel-Haenszel, Breslow-Day)",
+            not_shown="whether applicants were equally qualified, or why rates differ",
+        ),
+    ]
     return _filing(
         result, "Adverse impact", "Uniform Guidelines on Employee Selection Procedures, 29 CFR 1607.4",
-        sections or [_without_axes("29 CFR 1607.4")],
+        sections,
     )  # fmt: skip
 
 
 def _insurance(result: AuditResult) -> Filing:
     letter = "NYDFS Circular Letter 2024-7 (verify the list of metrics in the letter): adverse impact ratio"
-    sections = list(_selection(result, letter))
-    for place, table in enumerate(result.tables):
-        sections += [
-            Section(
-                heading=f"Odds ratios, standardized differences and tests, by {table_name(result, table)}",
-                clause="NYDFS Circular Letter 2024-7 (verify in the letter): odds ratio, standardized "
-                "mean difference, z tests",
-                tables=(filed_tests(result, place, i),),
-                sentences=tuple(filter(None, (tests.assumptions, tests.not_given))),
-                not_shown="marginal effects, and a search for less discriminatory alternatives",
-            )
-            for i, tests in enumerate(table.tests)
-            if tests.groups
-        ]
-    sections += [
+    sections = [
+        *_selection(result, letter),
+        *_significance(
+            result,
+            heading="Odds ratios, standardized differences and tests",
+            clause="NYDFS Circular Letter 2024-7 (verify in the letter): odds ratio, standardized "
+            "mean difference, z tests",
+            not_shown="marginal effects, and a search for less discriminatory alternatives",
+        ),
         _drivers(result),
         Section(
             heading="Estimated race",
@@ -361,14 +357,55 @@ def _hospital(result: AuditResult) -> Filing:
 
 
 def _selection(result: AuditResult, clause: str) -> Iterator[Section]:
+    if not result.tables:
+        yield _without_axes(clause)
     for place, table in enumerate(result.tables):
-        for i in range(len(table.thresholds)):
-            yield Section(
-                heading=f"Selection rates by {table_name(result, table)}",
-                clause=clause,
+        without = Section(
+            heading=f"Selection rates by {table_name(result, table)}",
+            clause=clause,
+            sentences=(
+                f"Nothing is compared: {table.note}."
+                if table.note
+                else "The plan names no threshold, so there are no selection rates: write thresholds into "
+                "the plan, and ask the silos again.",
+            ),
+            not_shown="selection rates of any category",
+        )
+        if not table.thresholds:
+            yield without
+        for i, found in enumerate(table.thresholds):
+            yield replace(
+                without,
                 tables=(impact_table(result, place, i, tail=False),),
+                sentences=_absent(table, found.groups),
                 not_shown="whether a difference has a reason that the rule accepts",
             )
+
+
+def _significance(
+    result: AuditResult, *, heading: str, clause: str, not_shown: str
+) -> Iterator[Section]:
+    for place, table in enumerate(result.tables):
+        for i, tests in enumerate(table.tests):
+            if tests.groups:
+                yield Section(
+                    heading=f"{heading}, by {table_name(result, table)}",
+                    clause=clause,
+                    tables=(filed_tests(result, place, i),),
+                    sentences=tuple(filter(None, (tests.assumptions, tests.not_given))),
+                    not_shown=not_shown,
+                )
+
+
+def _absent(table: TableResult, shown: Iterable[Any]) -> tuple[str, ...]:
+    """Which categories are in no row, and why."""
+    rows = {each.group for each in shown}
+    words = [
+        f"{group_words(each.group)} ({_WITHOUT_OUTCOME if each.status == 'compared' else each.status})"
+        for each in table.groups
+        if each.group not in rows
+    ]
+    return (f"In no row of this table: {named(words)}.",) if words else ()
 
 
 def _accuracy(result: AuditResult, clause: str, not_shown: str) -> Iterator[Section]:
@@ -386,8 +423,10 @@ def _accuracy(result: AuditResult, clause: str, not_shown: str) -> Iterator[Sect
             heading=f"Accuracy by {table_name(result, table)}",
             clause=clause,
             tables=tuple(shown),
-            sentences=tuple(
-                filter(None, (*gap_sentences(result, place), table.outcome.not_given))
+            sentences=(
+                *_absent(table, table.outcome.groups),
+                *gap_sentences(result, place),
+                *filter(None, (table.outcome.not_given,)),
             ),
             not_shown=not_shown,
         )
@@ -415,7 +454,7 @@ def _filing(result: AuditResult, title: str, rule: str, sections: list[Section])
                 "silos",
                 f"{len(result.silos_received)} answered, {len(result.silos_missing)} missing",
             ),
-            ("records", amount(_everyone(result))),
+            ("records that silos released", amount(_everyone(result))),
             ("confidence of intervals", percent(result.confidence)),
             ("plan", result.plan.digest),
         ),

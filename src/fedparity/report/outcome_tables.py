@@ -7,6 +7,7 @@ from typing import Final
 
 from fedparity.documents.fields import group_words
 from fedparity.documents.outcome_parts import OutcomeResult
+from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result import AuditResult
 from fedparity.documents.table_parts import TableResult
 from fedparity.report.tables import Cell, Column, Row, Table
@@ -24,6 +25,7 @@ __all__ = [
     "impact_table",
     "outcome_blocks",
     "record_cells",
+    "selected_side",
     "table_name",
 ]
 
@@ -141,8 +143,12 @@ def _rates_caption(result: AuditResult, place: int, number_of: int, *, tail: boo
         what = "the median" if level == 0.5 else f"the {level:g} quantile"
         return f"Scoring rates by {by}: share above {what} of everyone"
     found = table.thresholds[number_of]
-    side = "at or above" if found.favorable == "above" else "below"
-    return f"Selection rates by {by}: share {side} a score of {number(found.score)}"
+    return f"Selection rates by {by}: share {selected_side(found.favorable, found.score)}"
+
+
+def selected_side(favorable: Favorable, score: float) -> str:
+    """Return which scores are selected."""
+    return f"{'at or above' if favorable == 'above' else 'below'} a score of {number(score)}"
 
 
 def filed_tests(result: AuditResult, place: int, number_of: int) -> Table:

@@ -88,6 +88,59 @@ def test_ll144_names_the_categories_that_every_silo_withheld():
     assert "Every silo withheld n/a: their number and share are not known." in words
 
 
+def test_ll144_says_which_scores_are_selected():
+    """Low scores are favorable in this plan: a rate at 0.5 alone could be read either way."""
+    assert "selection rate, below a score of 0.5" in markdown_filing(outcome_result(), "ll144")
+
+
+@pytest.mark.parametrize("template", ["ugesp", "insurance", "ai-act", "hospital"])
+def test_whoever_is_in_no_row_is_named(template):
+    """People of an unknown region are compared with nobody, and a reader must see that they exist."""
+    words = markdown_filing(outcome_result(), template).replace("\\", "")
+
+    assert "In no row of this table: n/a (unknown)." in words
+
+
+def test_a_group_whose_outcomes_were_not_released_is_named():
+    result = outcome_result()
+    region = next(table for table in result.tables if table.by == ("region",))
+    outcome = replace(
+        region.outcome,
+        groups=Parts(each for each in region.outcome.groups if each.group != "west"),
+    )
+    tables = Parts(
+        replace(each, outcome=outcome) if each is region else each for each in result.tables
+    )
+
+    words = markdown_filing(replace(result, tables=tables), "hospital")
+
+    assert "west (its outcomes were not released), n/a (unknown)" in words.replace(" and ", ", ")
+
+
+@pytest.mark.parametrize("template", ["ugesp", "insurance"])
+def test_what_is_missing_for_selection_rates_is_named(template):
+    result = outcome_result()
+    tables = Parts(replace(each, thresholds=Parts(), tests=Parts()) for each in result.tables)
+
+    words = markdown_filing(replace(result, tables=tables), template)
+
+    assert "The plan names no threshold" in words
+    assert "The plan has no axes" not in words
+    assert "The plan has no axes" in markdown_filing(make_result(), template)
+
+
+def test_a_table_in_which_nothing_is_compared_says_why():
+    result = outcome_result()
+    tables = Parts(
+        replace(each, thresholds=Parts(), tests=Parts(), note="fewer than two categories")
+        for each in result.tables
+    )
+
+    words = markdown_filing(replace(result, tables=tables), "ugesp")
+
+    assert "Nothing is compared: fewer than two categories." in words
+
+
 def test_a_result_without_scoring_rates_says_how_to_get_them():
     assert "--tail 0.5" in markdown_filing(outcome_result(tail=False), "ll144")
 
