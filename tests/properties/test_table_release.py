@@ -6,7 +6,7 @@ combinations of group, outcome and score do not occur.
 """
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice, product
 
 import numpy as np
 import pytest
@@ -173,6 +173,110 @@ def test_no_combination_of_all_counts_isolates_fewer_than_the_minimum(
         assert not isolated
         released += numbers
     assert released > 50
+
+
+MOST_TABLES = 2_000
+"""What leaves more tables open is not attacked."""
+
+
+def others(rows, numbers):
+    """All tables of whole numbers with these sums, each place being in one of them at least."""
+    left, people = list(numbers), [0] * rows.shape[1]
+
+    def after(place):
+        if place == len(people):
+            yield tuple(people)
+            return
+        mine = np.flatnonzero(rows[:, place])
+        done = [row for row in mine if not rows[row, place + 1 :].any()]
+        most = min(left[row] for row in mine)
+        for number in {left[row] for row in done} or range(most + 1):
+            if number > most or any(left[row] != number for row in done):
+                continue
+            people[place] = number
+            for row in mine:
+                left[row] -= number
+            yield from after(place + 1)
+            for row in mine:
+                left[row] += number
+
+    return np.array([*islice(after(0), MOST_TABLES + 1)])
+
+
+def sent(plan, counts):
+    """The message of these people."""
+    return prepare(table_of(counts), plan=plan, silo="a", score="score").sketch
+
+
+def given_away(plan, counts, draw):
+    """Sets of a few people with the same number in all tables that would have sent the same message."""
+    message = sent(plan, counts)
+    pairs = [*told(plan, message, counts.shape)]
+    if not pairs:
+        return []
+    places = np.logical_or.reduce([who for who, _ in pairs]) & KNOWN_SCORE
+    rows = np.array([who[places] for who, _ in pairs])
+    tables = draw.permutation(others(rows, [number for _, number in pairs]))
+    if len(tables) > MOST_TABLES:
+        return []
+    truth = counts[places]
+    sets = np.array([*product((0, 1), repeat=truth.size)])
+    sets = sets[(sets @ truth > 0) & (sets @ truth < LEAST)]
+    for table in tables:
+        changed = sets @ table != sets @ truth
+        if not sets.size:
+            break
+        if changed.any():
+            other = counts.copy()
+            other[places] = table
+            if sent(plan, other).to_bytes() == message.to_bytes():
+                sets = sets[~changed]
+    return sets.tolist()
+
+
+KNOWN_SCORE = np.broadcast_to(np.arange(len(POINTS)) == 0, (2, 3, 3, 4))
+"""Everybody has the lowest score, and everybody knows it."""
+
+
+def around_the_minimum(draw):
+    """Two sexes by two races: both outcomes around the minimum, and a few people without one."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    both = draw.integers(0, LEAST + 3, (2, 2, 2))
+    counts[:, :2, :2, 0] = np.maximum(both, draw.choice([0, LEAST], (2, 2, 1)))
+    counts[:, :2, 2, 0] = draw.integers(0, draw.choice([1, 3]), (2, 2))
+    counts[:, :2] *= draw.random((2, 2, 1, 1)) < draw.choice([0.8, 1.0])
+    return counts
+
+
+@pytest.mark.sampled
+def test_the_rule_gives_no_number_away_where_some_lack_an_outcome():
+    """Of all tables with the numbers of a message, those that the rule would have sent otherwise are left out."""
+    draw, plan = np.random.default_rng(6), plan_of("mean")
+
+    for _ in range(count(quick=5, all=30, soak=3000)):
+        counts = around_the_minimum(draw)
+        assert not given_away(plan, counts, draw), counts[:, :2, :, 0].tolist()
+
+
+def test_a_cell_that_few_without_an_outcome_do_not_fill_is_not_sent_alone():
+    """It would be sent, but not split: of 11 records both outcomes have 5 at least, so one has none."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[0, 0, :, 0] = LEAST, LEAST, 1
+
+    assert sent(plan_of("mean"), counts).cells[0].withheld
+    counts[0, 0, 0, 0] = 2 * LEAST - 2
+    assert sent(plan_of("mean"), counts).cells[0].count == 3 * LEAST - 1
+
+
+def test_a_category_counts_the_outcomes_of_all_its_people():
+    """No man of race A is positive, and few of race B negative: men are enough of both all the same."""
+    counts = np.zeros((2, 3, 3, 4), dtype=int)
+    counts[0, :2, :2, 0] = 20
+    counts[1, 0, :2, 0], counts[1, 1, :2, 0] = (1, 4), (4, 1)
+
+    men = next(table for table in sent(plan_of("mean"), counts).tables if table.by == ("sex",))
+
+    assert men.cells[1].count == 10
 
 
 def test_thresholds_of_a_whole_cell_do_not_tell_of_its_outcomes():

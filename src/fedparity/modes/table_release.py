@@ -249,13 +249,10 @@ class Atoms:
 
         With an outcome the rarer of the two decides, so that what counts everybody can be split.
         """
-        records = self.group_counts.reshape(self._shape)
         if self.plan.outcome is None:
-            return release_tables(records, self._minimum)
-        both = [self._of_outcome(_POSITIVE), self._of_outcome(_NEGATIVE)]
-        return release_tables(
-            np.minimum(*both), self._minimum, records=records, parts=[records, *both]
-        )
+            return release_tables(self.group_counts.reshape(self._shape), self._minimum)
+        by_outcome = [self._of_outcome(each) for each in (_POSITIVE, _NEGATIVE, _WITHOUT)]
+        return release_tables(by_outcome, self._minimum, by_outcome=True)
 
     @property
     def _shape(self) -> tuple[int, ...]:

@@ -51,6 +51,7 @@ __all__ = [
     "isolates_few",
     "may_split",
     "release_tables",
+    "splittable_size",
     "sums_isolate_few",
 ]
 
@@ -83,26 +84,19 @@ def column_axis(shape: Sequence[int]) -> int:
 
 
 def release_tables(
-    sizes: npt.ArrayLike,
-    minimum: int,
-    *,
-    records: npt.ArrayLike | None = None,
-    parts: Sequence[npt.ArrayLike] = (),
+    sizes: npt.ArrayLike, minimum: int, *, by_outcome: bool = False
 ) -> TableRelease:
     """Return which cells may be sent of the tables by each axis and by all of them.
 
     Parameters
     ----------
     sizes : array with one dimension per axis
-        What the rules count in each intersection.
+        The records of each intersection; by outcome the positive ones, the negative ones and those without
+        an outcome, along a further dimension that comes first.
     minimum : int
-        What every cell must hold.
-    records : array of the same shape, optional
-        All records of each intersection, which are public where it is sent: columns are ordered by
-        them. The sizes if absent.
-    parts : sequence of arrays of the same shape
-        Tables whose margins are sent on their own, such as those of each outcome: none of them may
-        isolate a few records. The sizes if absent.
+        What every cell must hold; by outcome in both of them, see :func:`splittable_size`.
+    by_outcome : bool, default False
+        Whether the tables of each outcome are sent as well. None of them may isolate a few records.
 
     Examples
     --------
@@ -113,41 +107,46 @@ def release_tables(
     ([True, True], [False, True, True])
     """
     amounts = np.asarray(sizes, dtype=np.float64)
+    tables = amounts if by_outcome else amounts[np.newaxis]
+    shape = tables.shape[1:]
     if minimum <= 1:
-        kept = tuple(np.ones(size, dtype=bool) for size in amounts.shape)
-        everything = np.ones(amounts.shape, dtype=bool)
+        kept = tuple(np.ones(size, dtype=bool) for size in shape)
+        everything = np.ones(shape, dtype=bool)
         return TableRelease(counted=kept, complete=everything, remainder=~everything)
-    counted = _large_categories(amounts, minimum)
+    counted = _large_categories(tables, minimum)
     inside = _product(counted)
-    axis = column_axis(amounts.shape)
-    public = amounts if records is None else np.asarray(records, dtype=np.float64)
     incomplete, remainder = _remainder(
-        _Columns(np.where(inside, amounts, 0.0), inside, axis, minimum),
-        _margin(np.where(inside, public, 0.0), axis),
-        [np.asarray(part, dtype=np.float64) for part in parts] or [amounts],
+        _Columns(np.where(inside, tables, 0.0), inside, column_axis(shape), minimum)
     )
     return TableRelease(counted=counted, complete=inside & ~incomplete, remainder=remainder)
 
 
-def _large_categories(amounts: FloatArray, minimum: int) -> tuple[BoolArray, ...]:
+def _held(tables: FloatArray, minimum: int) -> FloatArray:
+    """What the rules count at each place, of the records alone or of those of each outcome."""
+    return splittable_size(*tables, minimum=minimum) if len(tables) > 1 else tables[0]
+
+
+def _large_categories(tables: FloatArray, minimum: int) -> tuple[BoolArray, ...]:
     """The categories that still have enough records once the people of all others are left out."""
-    counted = tuple(np.ones(size, dtype=bool) for size in amounts.shape)
+    shape = tables.shape[1:]
+    counted = tuple(np.ones(size, dtype=bool) for size in shape)
     while True:
-        inside = np.where(_product(counted), amounts, 0.0)
+        inside = np.where(_product(counted), tables, 0.0)
         found = tuple(
-            kept & (_margin(inside, axis) >= minimum) for axis, kept in enumerate(counted)
+            kept & (_held_in(inside, axis, minimum) >= minimum)
+            for axis, kept in enumerate(counted)
         )
         if not all(kept.any() for kept in found):
-            return tuple(np.zeros(size, dtype=bool) for size in amounts.shape)
+            return tuple(np.zeros(size, dtype=bool) for size in shape)
         if all(map(np.array_equal, found, counted)):
             return found
         counted = found
 
 
 class _Columns(NamedTuple):
-    """A table, and the axis whose categories are its columns."""
+    """Tables of the same people, and the axis whose categories are their columns."""
 
-    amounts: FloatArray
+    tables: FloatArray
     inside: BoolArray
     """The intersections of categories that are counted."""
     axis: int
@@ -155,33 +154,41 @@ class _Columns(NamedTuple):
 
     def of(self, columns: Sequence[int]) -> BoolArray:
         """The intersections of these columns."""
-        chosen = np.isin(np.arange(self.amounts.shape[self.axis]), columns)
-        shape = [1] * self.amounts.ndim
+        chosen = np.isin(np.arange(self.inside.shape[self.axis]), columns)
+        shape = [1] * self.inside.ndim
         shape[self.axis] = -1
         return np.asarray(self.inside & chosen.reshape(shape))
 
     def is_complete(self, column: int) -> bool:
-        return bool((self.amounts[self.of([column])] >= self.minimum).all())
+        held = _held(self.tables, self.minimum)
+        return bool((held[self.of([column])] >= self.minimum).all())
 
     def fills_rows(self, people: BoolArray) -> bool:
         """Whether every category of the other axes has enough records among these people."""
-        held = np.where(people, self.amounts, 0.0)
+        own = np.where(people, self.tables, 0.0)
         return all(
-            (_margin(held, axis)[_margin(self.inside, axis) > 0] >= self.minimum).all()
-            for axis in range(self.amounts.ndim)
+            (
+                _held_in(own, axis, self.minimum)[_margin(self.inside, axis) > 0] >= self.minimum
+            ).all()
+            for axis in range(self.inside.ndim)
             if axis != self.axis
         )
 
+    def isolates_few(self, people: BoolArray) -> bool:
+        """Whether the margins of these people isolate a few of them, together or of one outcome."""
+        everybody = self.tables.sum(axis=0)
+        parts = [everybody, *self.tables[:_WITHOUT]] if len(self.tables) > 1 else [everybody]
+        return any(isolates_few(np.where(people, part, 0.0), self.minimum) for part in parts)
 
-def _remainder(
-    table: _Columns, order: FloatArray, parts: Sequence[FloatArray]
-) -> tuple[BoolArray, BoolArray]:
+
+def _remainder(table: _Columns) -> tuple[BoolArray, BoolArray]:
     """The people whose intersection is not sent, and those of them whose categories count them.
 
-    They are those of the smallest columns up to the largest incomplete one. More columns are added until every
-    category of the other axes has enough records in them and no combination isolates a few people. If no
-    number of columns will do, nobody is in a remainder.
+    They are those of the smallest columns up to the largest incomplete one: all records of a column are
+    public where it is sent. More columns are added until every category of the other axes has enough records
+    in them and no combination isolates a few people. If no number of columns will do, nobody is in a remainder.
     """
+    order = _margin(table.tables.sum(axis=0), table.axis)
     present = np.flatnonzero(_margin(table.inside, table.axis))
     columns = sorted(present.tolist(), key=lambda each: (order[each], each))
     sizes = [place + 1 for place, each in enumerate(columns) if not table.is_complete(each)]
@@ -190,13 +197,13 @@ def _remainder(
         return nobody, nobody
     for size in range(sizes[-1], len(columns) + 1):
         people = table.of(columns[:size])
-        if table.fills_rows(people) and not any(
-            isolates_few(np.where(people, part, 0.0), table.minimum) for part in parts
-        ):
+        if table.fills_rows(people) and not table.isolates_few(people):
             return people, people
     return table.of(columns[: sizes[-1]]), nobody
 
 
+_WITHOUT = 2
+"""The table of records without an outcome."""
 _MOST_COMBINATIONS = 2**13
 """Where more than this many have to be compared, a table counts as one that isolates a few people."""
 _MOST_STEPS = 4_000_000
@@ -336,6 +343,11 @@ def _margin(amounts: FloatArray | BoolArray, axis: int) -> FloatArray:
     return margin
 
 
+def _held_in(tables: FloatArray, axis: int, minimum: int) -> FloatArray:
+    """What the rules count in each category of an axis."""
+    return _held(np.stack([_margin(table, axis) for table in tables]), minimum)
+
+
 @dataclass(frozen=True, kw_only=True)
 class OutcomeSizes:
     """What the rules count of one cell by outcome."""
@@ -363,3 +375,25 @@ def may_split(sizes: OutcomeSizes, minimum: int) -> bool:
         return True
     few = 0 < sizes.unknown < minimum
     return min(sizes.positive, sizes.negative) >= minimum and not few
+
+
+def splittable_size(
+    positive: FloatArray, negative: FloatArray, without: FloatArray, *, minimum: int
+) -> FloatArray:
+    r"""Return what the rules count of cells that are sent by outcome if they may be: the rarer outcome.
+
+    A cell in which a few records lack an outcome is sent, but not split. That says that both outcomes have the
+    minimum m, and that some few lack one: of :math:`2m + 1` records it would say how many. So such a cell is
+    sent from :math:`3m - 1` records on, where every number of few records is possible.
+
+    Examples
+    --------
+    >>> sizes = np.array([[11.0, 11.0], [11.0, 20.0], [1.0, 1.0]])
+    >>> splittable_size(*sizes, minimum=11)
+    array([ 6., 11.])
+    """
+    rarer = np.minimum(positive, negative)
+    room = np.maximum(positive + negative + without - (minimum - 1), 0) // 2
+    few = (without > 0) & (without < minimum)
+    size: FloatArray = np.where(few, np.minimum(rarer, room), rarer)
+    return size
