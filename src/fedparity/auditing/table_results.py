@@ -156,7 +156,7 @@ class Table(ABC):
 
     def _row(self, group: Group, total: float) -> TableGroup:
         n = self.counts[group]
-        law = None if not n else self._laws[group]
+        law = self._laws.get(group)  # a row that is alone has none: laws are of two or more
         return TableGroup(
             group=group,
             n=n,

@@ -169,11 +169,9 @@ def _ll144_table(result: AuditResult, place: int) -> Table:
         rows.append(Row(title=group_words(each.group), cells=tuple(cells)))
     titles = ["records", "share", "scoring rate", "impact ratio"]
     if table.thresholds:
-        found = table.thresholds[0]
-        titles += [
-            f"selection rate, {selected_side(found.favorable, found.score)}",
-            "impact ratio",
-        ]
+        at_first = table.thresholds[0]
+        side = selected_side(at_first.favorable, at_first.score)
+        titles += [f"selection rate, {side}", "impact ratio"]
     return Table(
         caption=f"Rates and impact ratios by {table_name(result, table)}",
         corner="category",

@@ -37,6 +37,23 @@ def message(table):
     return fp.sketch(table, plan=plan_of(), silo="a", ledger=False)
 
 
+def test_a_table_in_which_everybody_is_unknown_is_printed(table):
+    """One row is all there is: its number is known, and nothing can be compared."""
+    unknown = {**table, "race": np.full(table["sex"].size, "C")}
+
+    result = fp.audit(
+        plan_of(unknown="C"),
+        [fp.sketch(unknown, plan=plan_of(unknown="C"), silo="a", ledger=False)],
+    )
+    by_race = result.tables["race"]
+
+    assert [(row.group, row.n, row.status) for row in by_race.groups if row.n] == [
+        ("C", 1500, "unknown")
+    ]
+    assert by_race.note == "fewer than two rows can be compared"
+    assert fp.AuditResult.from_dict(result.to_dict()) == result
+
+
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
