@@ -170,8 +170,8 @@ def _ll144_table(result: AuditResult, place: int) -> Table:
     titles = ["records", "share", "scoring rate", "impact ratio"]
     if table.thresholds:
         at_first = table.thresholds[0]
-        side = selected_side(at_first.favorable, at_first.score)
-        titles += [f"selection rate, {side}", "impact ratio"]
+        side = selected_side(at_first.favorable)
+        titles += [f"selected {side} {number(at_first.score)}", "impact ratio"]
     return Table(
         caption=f"Rates and impact ratios by {table_name(result, table)}",
         corner="category",

@@ -143,12 +143,13 @@ def _rates_caption(result: AuditResult, place: int, number_of: int, *, tail: boo
         what = "the median" if level == 0.5 else f"the {level:g} quantile"
         return f"Scoring rates by {by}: share above {what} of everyone"
     found = table.thresholds[number_of]
-    return f"Selection rates by {by}: share {selected_side(found.favorable, found.score)}"
+    side = selected_side(found.favorable)
+    return f"Selection rates by {by}: share {side} a score of {number(found.score)}"
 
 
-def selected_side(favorable: Favorable, score: float) -> str:
-    """Return which scores are selected."""
-    return f"{'at or above' if favorable == 'above' else 'below'} a score of {number(score)}"
+def selected_side(favorable: Favorable) -> str:
+    """Return on which side of a threshold a record is selected."""
+    return "at or above" if favorable == "above" else "below"
 
 
 def filed_tests(result: AuditResult, place: int, number_of: int) -> Table:

@@ -90,7 +90,7 @@ def test_ll144_names_the_categories_that_every_silo_withheld():
 
 def test_ll144_says_which_scores_are_selected():
     """Low scores are favorable in this plan: a rate at 0.5 alone could be read either way."""
-    assert "selection rate, below a score of 0.5" in markdown_filing(outcome_result(), "ll144")
+    assert "selected below 0.5" in markdown_filing(outcome_result(), "ll144")
 
 
 @pytest.mark.parametrize("template", ["ugesp", "insurance", "ai-act", "hospital"])
