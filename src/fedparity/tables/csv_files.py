@@ -91,9 +91,6 @@ def parsed_by_arrow(
         return None
 
 
-_PART = 1 << 16
-
-
 class _CsvTable:
     """Delimited text: its columns, of which the header gives the names.
 
@@ -202,9 +199,7 @@ class _Parser:
         except pl.exceptions.PolarsError:
             # The text of the error may quote a field, so it is replaced by what can be found out.
             frame = self._parsed_with_care(block)
-        if _has_fields(
-            block, self.file.delimiter, (frame.height + 1) * (len(self.file.names) - 1)
-        ):
+        if _rows_fit(block, self.file.delimiter, len(self.file.names), frame.height + 1):
             return frame
         clean = without_blank_lines(block)
         if len(clean) == len(block):
@@ -280,26 +275,51 @@ class _Parse:
         return Block(frame.height, columns)
 
 
-def _has_fields(block: bytes, delimiter: str, expected: int) -> bool:
-    """Whether the number of delimiters outside quotes is the number that the rows need.
+def _rows_fit(block: bytes, delimiter: str, width: int, rows: int) -> bool:
+    """Whether a block has so many rows, all of them as wide as the header, with quotes that fit.
 
     polars reads a row with too few or too many fields without a word once columns are projected,
-    and a name with a comma in it would then shift a score to the left.
+    and a name with a comma in it would then shift a score to the left; a quote inside a field makes one
+    row of two.
     """
     characters = np.frombuffer(block, np.uint8)
-    if b'"' not in block:
-        return _count(characters, ord(delimiter)) == expected
-    quotes = np.cumsum(characters == ord('"'), dtype=np.uint8)
-    delimiters = (characters == ord(delimiter)) & ((quotes & 1) == 0)
-    return int(np.count_nonzero(delimiters)) == expected
+    ends = characters == ord("\n")
+    marks = ends | (characters == ord(delimiter))
+    if _QUOTE in block:
+        if not _quotes_fit(characters, marks):
+            return False
+        marks &= (np.cumsum(characters == ord(_QUOTE), dtype=np.uint8) & 1) == 0
+    is_end = ends[marks]
+    if not block.endswith(_NEWLINE):
+        is_end = np.append(is_end, True)
+    return is_end.size == rows * width == np.count_nonzero(is_end[width - 1 :: width]) * width
 
 
-def _count(characters: npt.NDArray[np.uint8], wanted: int) -> int:
-    """How often a character occurs; a part at a time, as fresh memory would cost more."""
-    return sum(
-        int(np.count_nonzero(characters[start : start + _PART] == wanted))
-        for start in range(0, characters.size, _PART)
-    )
+def _has_fitting_quotes(block: bytes, delimiter: str) -> bool:
+    characters = np.frombuffer(block, np.uint8)
+    marks = (characters == ord("\n")) | (characters == ord(delimiter))
+    return _QUOTE not in block or _quotes_fit(characters, marks)
+
+
+def _quotes_fit(characters: npt.NDArray[np.uint8], marks: BoolArray) -> bool:
+    """Whether quotes are around whole fields, or come in pairs inside a field without quotes around it.
+
+    ``marks`` says where delimiters and line ends are. The page that sketches reads quotes likewise.
+    """
+    quotes = np.flatnonzero(characters == ord(_QUOTE))
+    if quotes.size % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    apart = opening[1:] != closing[:-1] + 1  # two quotes inside quotes are one of the text
+    first, last = opening[np.append(True, apart)], closing[np.append(apart, True)]
+    returns = characters == ord("\r")
+    returns[:-1] &= characters[1:] == ord("\n")
+    borders = np.concatenate(([True], marks | returns, [True]))
+    around = borders[first]
+    if not borders[last[around] + 2].all():
+        return False
+    inside = zip(first[~around], last[~around], strict=True)
+    return not any(marks[start:end].any() for start, end in inside)
 
 
 _ROWS = 1 << 16
@@ -322,8 +342,11 @@ class PlainCsvTable(_CsvTable):
         width = len(self._file.names)
         rows: list[list[str]] = []
         for pieces in self._file.blocks():
+            block = b"".join(pieces)
+            if not _has_fitting_quotes(block, self._file.delimiter):
+                raise TableError.malformed(self._file.path, width)
             try:
-                text = io.StringIO(b"".join(pieces).decode("utf-8"), newline="")
+                text = io.StringIO(block.decode("utf-8"), newline="")
                 for row in csv.reader(text, delimiter=self._file.delimiter, strict=True):
                     if not row:
                         continue
@@ -417,26 +440,25 @@ MISSING_MARKS = frozenset(
 
 def _careful_rows(file: CsvFile, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
     """Every record with as many fields as the header, and its first line; others are logged."""
-    width, last, quotes = len(file.names), file.header_lines(), 0
+    width, last, record = len(file.names), file.header_lines(), b""
 
     def decoded() -> Iterator[str]:
-        nonlocal last, quotes
+        nonlocal last, record
         for number, line in file.lines():
             last = number
-            quotes += line.count(_QUOTE)
+            record += line
             yield line.decode("utf-8", "surrogateescape")
 
     reader = csv.reader(decoded(), delimiter=file.delimiter)
     while True:
-        first, quotes = last + 1, 0
+        first, record, is_whole = last + 1, b"", True
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error:  # a field that does not end
-            quotes = 1
-            row = [""]
-        if quotes % 2:
+            is_whole = False
+        if not (is_whole and _has_fitting_quotes(record, file.delimiter)):
             log.quotes.add(1, [first])
         elif row and len(row) != width:
             log.fields.add(1, [first])
