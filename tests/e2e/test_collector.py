@@ -47,7 +47,7 @@ class Service:
             text=True,
         )
         self.link = self.process.stdout.readline().strip()
-        for _ in range(200):
+        for _ in range(1200):
             with (
                 contextlib.suppress(OSError),
                 urlopen(f"{self.url}/healthz", context=context) as reply,  # noqa: S310
@@ -161,7 +161,7 @@ def test_one_who_takes_all_connections_keeps_nobody_out(place):
                 with contextlib.suppress(OSError):
                     slow = socket.create_connection(("127.0.0.1", port), timeout=5)
                     stack.enter_context(slow).sendall(b"GET / HTTP/1.1\r\n")
-            other = HTTPConnection("127.0.0.1", port, source_address=("127.0.0.2", 0), timeout=10)
+            other = HTTPConnection("127.0.0.1", port, source_address=("127.0.0.2", 0), timeout=60)
             stack.callback(other.close)
             other.request("GET", "/healthz")
             assert other.getresponse().status == 200
