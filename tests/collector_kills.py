@@ -137,7 +137,9 @@ class Trial:
                 self._tell(process)
                 if chance.random() < 0.9:  # the others may be killed while they start
                     self._wait_for_door()
-                    if chance.random() < 0.7:  # PostgreSQL opens a connection for each sender first
+                    if (
+                        chance.random() < 0.7
+                    ):  # PostgreSQL opens a connection for each sender first
                         self._wait_for_work(before)
                 time.sleep(chance.random() * spread)
                 self._kill(process)

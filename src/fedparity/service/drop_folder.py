@@ -99,7 +99,8 @@ class DropFolder:
         """Take one file at most: a silo that fills its folder must not keep the others waiting."""
         with os.scandir(folder) as entries:
             names = sorted(each.name for each in islice(entries, _MOST_NAMES) if _final(each.name))
-        before, now = self._seen.get((study_id, silo), {}), {}
+        before = self._seen.get((study_id, silo), {})
+        now: dict[str, _Seen] = {}
         self._seen[study_id, silo] = now
         taken = 0
         for name in names:

@@ -282,44 +282,50 @@ def _rows_fit(block: bytes, delimiter: str, width: int, rows: int) -> bool:
     and a name with a comma in it would then shift a score to the left; a quote inside a field makes one
     row of two.
     """
-    characters = np.frombuffer(block, np.uint8)
-    ends = characters == ord("\n")
-    marks = ends | (characters == ord(delimiter))
-    if _QUOTE in block:
-        if not _quotes_fit(characters, marks):
-            return False
-        marks &= (np.cumsum(characters == ord(_QUOTE), dtype=np.uint8) & 1) == 0
-    is_end = ends[marks]
+    marks = _marks(block, delimiter)
+    if marks is None:
+        return False
+    is_end = marks == ord("\n")
     if not block.endswith(_NEWLINE):
         is_end = np.append(is_end, True)
-    return is_end.size == rows * width == np.count_nonzero(is_end[width - 1 :: width]) * width
+    lasts = int(np.count_nonzero(is_end[width - 1 :: width]))
+    return bool(is_end.size == rows * width == lasts * width)
 
 
-def _has_fitting_quotes(block: bytes, delimiter: str) -> bool:
-    characters = np.frombuffer(block, np.uint8)
-    marks = (characters == ord("\n")) | (characters == ord(delimiter))
-    return _QUOTE not in block or _quotes_fit(characters, marks)
+def _marks(block: bytes, delimiter: str) -> npt.NDArray[np.uint8] | None:
+    """The delimiters and line ends of a block, in their order; None if some quotes do not fit.
 
-
-def _quotes_fit(characters: npt.NDArray[np.uint8], marks: BoolArray) -> bool:
-    """Whether quotes are around whole fields, or come in pairs inside a field without quotes around it.
-
-    ``marks`` says where delimiters and line ends are. The page that sketches reads quotes likewise.
+    Quotes are around whole fields, or in pairs inside a field without quotes around it. The page that
+    sketches reads them likewise.
     """
-    quotes = np.flatnonzero(characters == ord(_QUOTE))
-    if quotes.size % 2:
-        return False
-    opening, closing = quotes[::2], quotes[1::2]
-    apart = opening[1:] != closing[:-1] + 1  # two quotes inside quotes are one of the text
+    characters = np.frombuffer(block, np.uint8)
+    special = (characters == ord("\n")) | (characters == ord(delimiter))
+    if _QUOTE not in block:
+        return characters[special]
+    at = np.flatnonzero(special | (characters == ord(_QUOTE)))
+    kinds, gaps = characters[at], np.diff(at, append=characters.size)
+    is_quote = kinds == ord(_QUOTE)
+    quotes = np.cumsum(is_quote)
+    is_outside = quotes & 1 == 0
+    if not is_outside[-1]:
+        return None
+    opening, closing = (
+        np.flatnonzero(is_quote & ~is_outside),
+        np.flatnonzero(is_quote & is_outside),
+    )
+    apart = gaps[closing[:-1]] != 1  # else two quotes inside quotes, which are one of the text
+    apart |= opening[1:] != closing[:-1] + 1
     first, last = opening[np.append(True, apart)], closing[np.append(apart, True)]
-    returns = characters == ord("\r")
-    returns[:-1] &= characters[1:] == ord("\n")
-    borders = np.concatenate(([True], marks | returns, [True]))
-    around = borders[first]
-    if not borders[last[around] + 2].all():
-        return False
-    inside = zip(first[~around], last[~around], strict=True)
-    return not any(marks[start:end].any() for start, end in inside)
+    is_around = np.append(at[0] == 0, gaps[:-1] == 1)[first]
+    ends = gaps[last] == 1
+    if b"\r" in block:
+        line_ends = np.append(kinds, ord("\n"))[last + 1] == ord("\n")
+        after = characters[np.minimum(at[last] + 1, characters.size - 1)]
+        ends |= line_ends & (gaps[last] == 2) & (after == ord("\r"))
+    is_one_field = quotes[last] - quotes[first] == last - first
+    if not np.where(is_around, ends, is_one_field).all():
+        return None
+    return kinds[is_outside & ~is_quote]
 
 
 _ROWS = 1 << 16
@@ -343,7 +349,7 @@ class PlainCsvTable(_CsvTable):
         rows: list[list[str]] = []
         for pieces in self._file.blocks():
             block = b"".join(pieces)
-            if not _has_fitting_quotes(block, self._file.delimiter):
+            if _marks(block, self._file.delimiter) is None:
                 raise TableError.malformed(self._file.path, width)
             try:
                 text = io.StringIO(block.decode("utf-8"), newline="")
@@ -458,7 +464,7 @@ def _careful_rows(file: CsvFile, log: FaultLog) -> Iterator[tuple[int, list[str]
             return
         except csv.Error:  # a field that does not end
             is_whole = False
-        if not (is_whole and _has_fitting_quotes(record, file.delimiter)):
+        if not is_whole or _marks(record, file.delimiter) is None:
             log.quotes.add(1, [first])
         elif row and len(row) != width:
             log.fields.add(1, [first])
