@@ -298,12 +298,14 @@ def _marks(block: bytes, delimiter: str) -> npt.NDArray[np.uint8] | None:
     Quotes are around whole fields, or in pairs inside a field without quotes around it. The page that
     sketches reads them likewise.
     """
-    characters = np.frombuffer(block, np.uint8)
+    characters: npt.NDArray[np.uint8] = np.frombuffer(block, np.uint8)
     special = (characters == ord("\n")) | (characters == ord(delimiter))
     if _QUOTE not in block:
-        return characters[special]
+        found: npt.NDArray[np.uint8] = characters[special]
+        return found
     at = np.flatnonzero(special | (characters == ord(_QUOTE)))
-    kinds, gaps = characters[at], np.diff(at, append=characters.size)
+    kinds: npt.NDArray[np.uint8] = characters[at]
+    gaps = np.diff(at, append=characters.size)
     is_quote = kinds == ord(_QUOTE)
     quotes = np.cumsum(is_quote)
     is_outside = quotes & 1 == 0
