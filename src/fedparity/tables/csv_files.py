@@ -298,14 +298,12 @@ def _marks(block: bytes, delimiter: str) -> npt.NDArray[np.uint8] | None:
     Quotes are around whole fields, or in pairs inside a field without quotes around it. The page that
     sketches reads them likewise.
     """
-    characters: npt.NDArray[np.uint8] = np.frombuffer(block, np.uint8)
+    characters = np.frombuffer(block, np.uint8)
     special = (characters == ord("\n")) | (characters == ord(delimiter))
     if _QUOTE not in block:
-        found: npt.NDArray[np.uint8] = characters[special]
-        return found
+        return characters[special]  # type: ignore[no-any-return]
     at = np.flatnonzero(special | (characters == ord(_QUOTE)))
-    kinds: npt.NDArray[np.uint8] = characters[at]
-    gaps = np.diff(at, append=characters.size)
+    kinds, gaps = characters[at], np.diff(at, append=characters.size)
     is_quote = kinds == ord(_QUOTE)
     quotes = np.cumsum(is_quote)
     is_outside = quotes & 1 == 0
@@ -327,7 +325,7 @@ def _marks(block: bytes, delimiter: str) -> npt.NDArray[np.uint8] | None:
     is_one_field = quotes[last] - quotes[first] == last - first
     if not np.where(is_around, ends, is_one_field).all():
         return None
-    return kinds[is_outside & ~is_quote]
+    return kinds[is_outside & ~is_quote]  # type: ignore[no-any-return]
 
 
 _ROWS = 1 << 16
