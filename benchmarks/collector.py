@@ -2,8 +2,8 @@
 
 Both run under uvicorn in a process of their own, on SQLite with ``synchronous=FULL``; the same client sends
 the same messages over kept connections, in turns. The bare handler checks nothing, keeps no log and
-commits every message by itself. Both parse requests with h11, which limits the size of headers; with
-``--http httptools`` the bare handler parses them in C.
+commits every message by itself. Both run on asyncio's own loop and parse requests with h11, which limits
+the size of headers; with ``--http httptools`` the bare handler parses them in C.
 
     python benchmarks/collector.py [--silos 2000] [--senders 50]
 """
@@ -53,7 +53,9 @@ async def take(request):
 async def health(request):
     return JSONResponse({})
 routes = [Route("/api/message", take, methods=["PUT"]), Route("/healthz", health)]
-uvicorn.run(Starlette(routes=routes), port=int(sys.argv[2]), log_level="warning", http=sys.argv[3])
+uvicorn.run(
+    Starlette(routes=routes), port=int(sys.argv[2]), log_level="warning", http=sys.argv[3], loop="asyncio"
+)
 """
 
 

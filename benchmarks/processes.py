@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Measured", "in_turn", "report"]
+__all__ = ["Measured", "family_megabytes", "in_turn", "report"]
 
 _MOST_RUNS, _LONG = 3, 2.0
 
@@ -50,6 +50,15 @@ def report(prepare: Callable[[], Callable[[], Any]]) -> None:
 def _megabytes(field: str) -> float:
     """Memory of this process and of those it started, such as Java."""
     return sum(_kilobytes(process, field) for process in _family()) / 1024
+
+
+def family_megabytes() -> float:
+    """Return the memory of this process and of those it started, as it is now."""
+    total = 0
+    for process in _family():
+        with suppress(OSError):  # it has ended meanwhile
+            total += _kilobytes(process, "VmRSS")
+    return total / 1024
 
 
 def _kilobytes(process: Path, field: str) -> int:

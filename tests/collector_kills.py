@@ -137,6 +137,10 @@ class Trial:
                 self._tell(process)
                 if chance.random() < 0.9:  # the others may be killed while they start
                     self._wait_for_door()
+                    if (
+                        chance.random() < 0.7
+                    ):  # PostgreSQL opens a connection for each sender first
+                        self._wait_for_work(before)
                 time.sleep(chance.random() * spread)
                 self._kill(process)
                 self.tally.kills += 1
@@ -155,6 +159,12 @@ class Trial:
     def _wait_for_door(self) -> None:
         for _ in range(2000):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port)):
+                return
+            time.sleep(0.01)
+
+    def _wait_for_work(self, before: int) -> None:
+        for _ in range(1000):
+            if len(self.tally.sent) > before:
                 return
             time.sleep(0.01)
 

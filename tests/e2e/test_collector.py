@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import time
+from http.client import HTTPConnection
 from urllib.request import Request, urlopen
 
 import pytest
@@ -46,7 +47,7 @@ class Service:
             text=True,
         )
         self.link = self.process.stdout.readline().strip()
-        for _ in range(200):
+        for _ in range(1200):
             with (
                 contextlib.suppress(OSError),
                 urlopen(f"{self.url}/healthz", context=context) as reply,  # noqa: S310
@@ -145,6 +146,25 @@ def test_a_sender_that_never_finishes_is_sent_away(place):
             started = time.monotonic()
             assert slow.recv(1) == b""
             assert time.monotonic() - started < 30
+    finally:
+        service.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_one_who_takes_all_connections_keeps_nobody_out(place):
+    folder, _, _ = place
+    service = Service(folder / "data", free_port())
+    port = int(service.url.rpartition(":")[2])
+    try:
+        with contextlib.ExitStack() as stack:
+            for _ in range(600):
+                with contextlib.suppress(OSError):
+                    slow = socket.create_connection(("127.0.0.1", port), timeout=5)
+                    stack.enter_context(slow).sendall(b"GET / HTTP/1.1\r\n")
+            other = HTTPConnection("127.0.0.1", port, source_address=("127.0.0.2", 0), timeout=60)
+            stack.callback(other.close)
+            other.request("GET", "/healthz")
+            assert other.getresponse().status == 200
     finally:
         service.stop()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import (
     HTMLResponse,
     JSONResponse,
+    PlainTextResponse,
     RedirectResponse,
     Response,
     StreamingResponse,
@@ -33,6 +35,8 @@ from fedparity.text import number
 
 __all__ = ["AuditorPages"]
 
+_MOST_STREAMS = 20
+"""Pages of a study that one session may keep up to date at once; each is a connection of its own."""
 _REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -64,6 +68,7 @@ class AuditorPages:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
+        self._watching: Counter[str] = Counter()
 
     async def new_study(self, request: Request, session: Credential) -> Response:
         """Begin a study with the plan that was uploaded."""
@@ -213,6 +218,8 @@ class AuditorPages:
     async def news(self, request: Request, session: Credential) -> Response:
         """Server-sent events: the number of the log's last line of this study, whenever it changes."""
         study = (await self._study(request)).id
+        if self._watching[session.hash] >= _MOST_STREAMS:
+            return PlainTextResponse("this session watches enough already\n", 429)
 
         def newest_line() -> int | None:
             if not is_valid(self.desk.store, session) or not self.desk.studies.exists(study):
@@ -222,16 +229,23 @@ class AuditorPages:
 
         async def lines() -> AsyncIterator[str]:
             last = -1
-            while not await request.is_disconnected():
-                newest = await run_sync(newest_line)
-                if newest is None:
-                    return
-                if newest != last:
-                    last = newest
-                    yield f"data: {newest}\n\n"
-                await anyio.sleep(1)
+            self._watching[session.hash] += 1
+            try:
+                while not await request.is_disconnected():
+                    newest = await run_sync(newest_line)
+                    if newest is None:
+                        return
+                    if newest != last:
+                        last = newest
+                        yield f"data: {newest}\n\n"
+                    await anyio.sleep(1)
+            finally:
+                self._watching[session.hash] -= 1
+                self._watching += Counter()  # forgets those who watch nothing
 
-        return StreamingResponse(lines(), media_type="text/event-stream")
+        # nginx keeps short answers back otherwise
+        unbuffered = {"x-accel-buffering": "no"}
+        return StreamingResponse(lines(), media_type="text/event-stream", headers=unbuffered)
 
     async def provisional(self, request: Request, _: Credential) -> Response:
         """What would be known if the audit ran now."""

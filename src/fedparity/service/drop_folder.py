@@ -9,10 +9,12 @@ refused, and every path is opened relative to a folder that was itself opened wi
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,8 @@ __all__ = ["DropFolder"]
 
 _UNFINISHED = (".part", ".filepart", ".tmp", ".partial", ".swp", "~")
 """How programs call a file while they write it."""
+_MOST_NAMES = 1000
+"""Names of a folder that one look reads."""
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -35,6 +39,8 @@ class _Seen(NamedTuple):
     inode: int
     size: int
     changed: int
+    taken: bool = False
+    """It could not be moved away, and is not taken again."""
 
 
 class DropFolder:
@@ -59,8 +65,7 @@ class DropFolder:
                 "a drop folder needs a system of the Unix family.", fix="leave out --drop."
             )
         self._path, self._studies = Path(path), studies
-        self._seen: dict[tuple[str, str, str], tuple[_Seen, ...]] = {}
-        """Once: it was seen. Twice: it was taken, too."""
+        self._seen: dict[tuple[str, str], dict[str, _Seen]] = {}
         self._folders: dict[str, list[tuple[str, str]]] = {}
         try:
             self._path.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -91,24 +96,25 @@ class DropFolder:
         return self._folders[study_id]
 
     def _look_in(self, folder: int, study_id: str, silo: str) -> int:
+        """Take one file at most: a silo that fills its folder must not keep the others waiting."""
+        with os.scandir(folder) as entries:
+            names = sorted(each.name for each in islice(entries, _MOST_NAMES) if _final(each.name))
+        before = self._seen.get((study_id, silo), {})
+        now: dict[str, _Seen] = {}
+        self._seen[study_id, silo] = now
         taken = 0
-        for name in sorted(os.listdir(folder)):
-            if (
-                name in ("accepted", "refused")
-                or name.startswith(".")
-                or name.endswith(_UNFINISHED)
-            ):
-                continue
-            place = (study_id, silo, name)
+        for name in names:
             found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            now = _Seen(found.st_ino, found.st_size, found.st_mtime_ns)
-            if now in (before := self._seen.get(place, ())):
-                if len(before) == 1:  # once: if it cannot be moved away, it stays
-                    self._seen[place] = (now, now)
-                    self._take(folder, study_id, silo, name)
-                    taken += 1
+            seen = _Seen(found.st_ino, found.st_size, found.st_mtime_ns)
+            earlier = before.get(name, seen._replace(size=-1))
+            if earlier._replace(taken=False) != seen:
+                now[name] = seen  # it may still grow
+            elif earlier.taken or taken:
+                now[name] = earlier
             else:
-                self._seen[place] = (now,)  # it may still grow
+                taken, now[name] = 1, seen._replace(taken=True)
+                self._take(folder, study_id, silo, name)
+                del now[name]
         return taken
 
     def _take(self, folder: int, study_id: str, silo: str, name: str) -> None:
@@ -118,7 +124,12 @@ class DropFolder:
             _move(folder, name, "refused", f"{error.message}\nfix: {error.fix}\n")
         else:
             _move(folder, name, "accepted")
-        self._seen.pop((study_id, silo, name), None)
+
+
+def _final(name: str) -> bool:
+    """Whether a file is named as one that is finished, and is not one of our own folders."""
+    ours = name in ("accepted", "refused")
+    return not ours and not name.startswith(".") and not name.endswith(_UNFINISHED)
 
 
 @contextmanager
@@ -174,18 +185,24 @@ def _not_plain() -> MessageError:
 
 
 def _move(folder: int, name: str, where: str, words: str = "") -> None:
-    """Move what was taken out of the way; an older file of the same name stays."""
+    """Move what was taken out of the way; nothing that is there is written to, since a silo may have put it there."""
     with _made(folder, where) as target:
         short = os.fsdecode(os.fsencode(name)[:200])  # a name with .txt must fit, too
-        final, number = short, 1
-        while _exists(target, final):
-            number += 1
-            final = f"{number}-{short}"
+        names = (short, *(f"{number}-{short}" for number in range(2, _MOST_NAMES)))
+        final = next((each for each in names if not _is_used(target, each)), None)
+        if final is None:
+            raise FileExistsError(errno.EEXIST, where)
         os.rename(name, final, src_dir_fd=folder, dst_dir_fd=target)
         if words:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-            with os.fdopen(os.open(f"{final}.txt", flags, 0o644, dir_fd=target), "w") as text:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            descriptor = os.open(f"{final}.txt", flags, 0o644, dir_fd=target)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as text:
                 text.write(words)
+
+
+def _is_used(folder: int, name: str) -> bool:
+    """Whether there is a file of this name, or the text of one."""
+    return _exists(folder, name) or _exists(folder, f"{name}.txt")
 
 
 def _exists(folder: int, name: str) -> bool:

@@ -119,8 +119,11 @@ def _from_elsewhere(
         return 421, "this is not the collector's address"
     origin = headers.get("origin")
     foreign = origin is not None and origin.partition("://")[2].lower() != host
-    site = headers.get("sec-fetch-site")  # older browsers do not send it
-    if foreign or (site in ("cross-site", "same-site") and scope["method"] not in _SAFE):
+    # A link in a mail leads here; an image or a form of another page may not: what it guesses would count
+    # against the address of the person who looks at that page. Older browsers do not say.
+    elsewhere = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+    is_link = scope["method"] in _SAFE and headers.get("sec-fetch-dest") == "document"
+    if foreign or (elsewhere and not is_link):
         return 403, "this request comes from another page"
     return None
 

@@ -11,6 +11,7 @@ import ssl
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from fedparity.errors import OptionError
@@ -94,7 +95,7 @@ class Address:
         if self.tls_cert is not None:
             _check_certificate(self.tls_cert, self.tls_key)
         try:
-            return socket.create_server(
+            opened = socket.create_server(
                 (self.host, self.port),
                 family=socket.AF_INET6 if ":" in self.host else socket.AF_INET,
                 backlog=2048,
@@ -106,6 +107,38 @@ class Address:
                 f"the collector cannot listen on {self.host}, port {self.port}: {reason}.",
                 fix="choose another --port or --host, or stop the program that is there.",
             ) from None
+        # All connections behind a proxy are of its address.
+        return opened if self.behind_proxy else _Door(fileno=opened.detach())
+
+
+class _Door(socket.socket):
+    """A socket that lets each address in by some connections at once, so that nobody can take them all."""
+
+    _MOST = 100
+    _MOST_ADDRESSES = 1000
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Return the next connection, or close it if its address has too many already.
+
+        It is counted here, since what has not finished the handshake of TLS is nobody else's yet.
+        """
+        self._opened: dict[bytes, list[socket.socket]] = getattr(self, "_opened", {})
+        connection, address = super().accept()
+        network = ip_address(address[0].partition("%")[0]).packed[
+            :8
+        ]  # of IPv6 one has 2**64 addresses
+        own = [each for each in self._opened.get(network, ()) if each.fileno() >= 0]
+        if len(own) >= self._MOST:
+            connection.close()
+            raise ConnectionAbortedError  # asyncio goes on with the next
+        self._opened[network] = [*own, connection]
+        if len(self._opened) > self._MOST_ADDRESSES:
+            self._opened = {
+                key: held
+                for key, held in self._opened.items()
+                if any(each.fileno() >= 0 for each in held)
+            }
+        return connection, address
 
 
 def _check_certificate(certificate: str, key: str | None) -> None:
@@ -205,6 +238,7 @@ def run(
         proxy_headers=address.behind_proxy,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1"),
         http=_impatient(),
+        loop="asyncio",  # uvloop would not use the accept of the door
         server_header=False,
         log_level="warning",
         access_log=False,

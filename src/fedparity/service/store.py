@@ -7,12 +7,11 @@ line holds the digest of the one before it.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -224,7 +223,7 @@ class Store:
 
     Parameters
     ----------
-    url : str
+    url : str or sqlalchemy.URL
         ``sqlite:///…`` or ``postgresql+psycopg://…``.
 
     Raises
@@ -233,7 +232,7 @@ class Store:
         If the database cannot be opened, or was made by a later version.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | sa.URL) -> None:
         self._queue: list[_Pending] = []
         self._queue_lock, self._commit_lock = threading.Lock(), threading.Lock()
         try:
@@ -261,14 +260,16 @@ class Store:
                 f"there is no collector in {folder}.",
                 fix="name the folder that fedparity serve was started with.",
             )
+        path = Path(folder).resolve() / _FILE
         try:
-            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch(mode=0o600)  # the folder may have been there, and open to others
         except OSError as problem:
             raise OutputError(
-                f"the folder {folder} cannot be made: {problem.strerror}.",
+                f"the folder {folder} cannot be made or written to: {problem.strerror}.",
                 fix="choose another folder with --data.",
             ) from None
-        return cls(f"sqlite:///{Path(folder).resolve()}/{_FILE}")
+        return cls(sa.URL.create("sqlite", database=str(path)))
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
@@ -320,20 +321,22 @@ class Store:
         OptionError
             If the chain is broken.
         """
-        with self.read() as connection:
-            end = connection.execute(sa.select(head)).one()
-        lines = self.events()
-        previous = _FIRST
-        for number, line in enumerate(lines, start=1):
+        end = (head.c.sequence.label("last"), head.c.digest.label("end"))
+        query = sa.select(*end, event).join_from(head, event, sa.true(), isouter=True)
+        with self.read() as connection:  # one statement: the service may add lines meanwhile
+            rows = connection.execute(query.order_by(event.c.sequence)).all()
+        previous, number = _FIRST, 0
+        for number, row in enumerate(rows if rows[0].sequence else (), start=1):
+            line = Event(**{each.name: getattr(row, each.name) for each in fields(Event)})
             if (line.sequence, line.previous) != (
                 number,
                 previous,
             ) or line.digest != line.expected_digest():
                 raise _broken(number)
             previous = line.digest
-        if (end.sequence, end.digest) != (len(lines), previous):
-            raise _broken(end.sequence)
-        return len(lines)
+        if (rows[0].last, rows[0].end) != (number, previous):
+            raise _broken(rows[0].last)
+        return number
 
     def back_up(self, path: str) -> None:
         """Write a copy of an SQLite database that is whole, while the service runs."""
@@ -341,10 +344,10 @@ class Store:
             raise OptionError(
                 "the collector keeps its data in PostgreSQL.", fix="use pg_dump to back it up."
             )
-        if os.path.lexists(path):
-            raise OutputError(f"{path} exists already.", fix="choose another name.")
         try:
-            Path(path).touch(mode=0o600)
+            Path(path).touch(mode=0o600, exist_ok=False)
+        except FileExistsError:
+            raise OutputError(f"{path} exists already.", fix="choose another name.") from None
         except OSError as problem:
             raise OutputError.unwritable(path, problem.strerror or "") from None
         source = self.engine.raw_connection()
@@ -424,11 +427,11 @@ def _broken(number: int) -> OptionError:
     )
 
 
-def _engine(url: str) -> sa.Engine:
+def _engine(url: str | sa.URL) -> sa.Engine:
     # Errors of a database repeat the values of a statement otherwise: they are silos' messages. A
     # connection for each thread is kept: opening one takes longer than most work.
     shared: dict[str, Any] = {"hide_parameters": True, "pool_size": _THREADS}
-    if not url.startswith("sqlite:"):
+    if sa.make_url(url).get_backend_name() != "sqlite":
         return sa.create_engine(url, pool_pre_ping=True, **shared)
     engine = sa.create_engine(url, connect_args={"timeout": 30}, **shared)
 

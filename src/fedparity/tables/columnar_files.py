@@ -190,15 +190,21 @@ class ParquetTable:
         return parquet.ParquetFile(
             self._state.path,
             metadata=self._metadata,
-            read_dictionary=[name for name in dictionaries if self._is_text(name)],
+            read_dictionary=[name for name in dictionaries if self._has_codes(name)],
             memory_map=False,  # mapped pages would count as memory, and a cut file would crash
             pre_buffer=False,
             buffer_size=_BUFFER_BYTES,
             page_checksum_verification=True,
         )
 
-    def _is_text(self, name: str) -> bool:
-        return str(self._schema.field(name).type) in {"string", "large_string", "binary"}
+    def _has_codes(self, name: str) -> bool:
+        """Whether Arrow can read a column as codes: text, of which no page is written as differences."""
+        if str(self._schema.field(name).type) not in {"string", "large_string", "binary"}:
+            return False
+        schema, groups = self._metadata.schema, range(self._metadata.num_row_groups)
+        place = next(i for i in range(len(schema)) if schema.column(i).path == name)
+        chunks = (self._metadata.row_group(group).column(place) for group in groups)
+        return not any(each.startswith("DELTA") for chunk in chunks for each in chunk.encodings)
 
     def _reading(self) -> Any:  # noqa: ANN401 -- a context manager
         pa = pyarrow("a Parquet file")

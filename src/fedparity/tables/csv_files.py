@@ -91,9 +91,6 @@ def parsed_by_arrow(
         return None
 
 
-_PART = 1 << 16
-
-
 class _CsvTable:
     """Delimited text: its columns, of which the header gives the names.
 
@@ -202,9 +199,7 @@ class _Parser:
         except pl.exceptions.PolarsError:
             # The text of the error may quote a field, so it is replaced by what can be found out.
             frame = self._parsed_with_care(block)
-        if _has_fields(
-            block, self.file.delimiter, (frame.height + 1) * (len(self.file.names) - 1)
-        ):
+        if _rows_fit(block, self.file.delimiter, len(self.file.names), frame.height + 1):
             return frame
         clean = without_blank_lines(block)
         if len(clean) == len(block):
@@ -280,26 +275,57 @@ class _Parse:
         return Block(frame.height, columns)
 
 
-def _has_fields(block: bytes, delimiter: str, expected: int) -> bool:
-    """Whether the number of delimiters outside quotes is the number that the rows need.
+def _rows_fit(block: bytes, delimiter: str, width: int, rows: int) -> bool:
+    """Whether a block has so many rows, all of them as wide as the header, with quotes that fit.
 
     polars reads a row with too few or too many fields without a word once columns are projected,
-    and a name with a comma in it would then shift a score to the left.
+    and a name with a comma in it would then shift a score to the left; a quote inside a field makes one
+    row of two.
+    """
+    marks = _marks(block, delimiter)
+    if marks is None:
+        return False
+    is_end = marks == ord("\n")
+    if not block.endswith(_NEWLINE):
+        is_end = np.append(is_end, True)
+    lasts = int(np.count_nonzero(is_end[width - 1 :: width]))
+    return bool(is_end.size == rows * width == lasts * width)
+
+
+def _marks(block: bytes, delimiter: str) -> npt.NDArray[np.uint8] | None:
+    """The delimiters and line ends of a block, in their order; None if some quotes do not fit.
+
+    Quotes are around whole fields, or in pairs inside a field without quotes around it. The page that
+    sketches reads them likewise.
     """
     characters = np.frombuffer(block, np.uint8)
-    if b'"' not in block:
-        return _count(characters, ord(delimiter)) == expected
-    quotes = np.cumsum(characters == ord('"'), dtype=np.uint8)
-    delimiters = (characters == ord(delimiter)) & ((quotes & 1) == 0)
-    return int(np.count_nonzero(delimiters)) == expected
-
-
-def _count(characters: npt.NDArray[np.uint8], wanted: int) -> int:
-    """How often a character occurs; a part at a time, as fresh memory would cost more."""
-    return sum(
-        int(np.count_nonzero(characters[start : start + _PART] == wanted))
-        for start in range(0, characters.size, _PART)
+    special = (characters == ord("\n")) | (characters == ord(delimiter))
+    if _QUOTE not in block:
+        return characters[special]  # type: ignore[no-any-return]
+    at = np.flatnonzero(special | (characters == ord(_QUOTE)))
+    kinds, gaps = characters[at], np.diff(at, append=characters.size)
+    is_quote = kinds == ord(_QUOTE)
+    quotes = np.cumsum(is_quote)
+    is_outside = quotes & 1 == 0
+    if not is_outside[-1]:
+        return None
+    opening, closing = (
+        np.flatnonzero(is_quote & ~is_outside),
+        np.flatnonzero(is_quote & is_outside),
     )
+    apart = gaps[closing[:-1]] != 1  # else two quotes inside quotes, which are one of the text
+    apart |= opening[1:] != closing[:-1] + 1
+    first, last = opening[np.append(True, apart)], closing[np.append(apart, True)]
+    is_around = np.append(at[0] == 0, gaps[:-1] == 1)[first]
+    ends = gaps[last] == 1
+    if b"\r" in block:
+        line_ends = np.append(kinds, ord("\n"))[last + 1] == ord("\n")
+        after = characters[np.minimum(at[last] + 1, characters.size - 1)]
+        ends |= line_ends & (gaps[last] == 2) & (after == ord("\r"))
+    is_one_field = quotes[last] - quotes[first] == last - first
+    if not np.where(is_around, ends, is_one_field).all():
+        return None
+    return kinds[is_outside & ~is_quote]  # type: ignore[no-any-return]
 
 
 _ROWS = 1 << 16
@@ -322,8 +348,11 @@ class PlainCsvTable(_CsvTable):
         width = len(self._file.names)
         rows: list[list[str]] = []
         for pieces in self._file.blocks():
+            block = b"".join(pieces)
+            if _marks(block, self._file.delimiter) is None:
+                raise TableError.malformed(self._file.path, width)
             try:
-                text = io.StringIO(b"".join(pieces).decode("utf-8"), newline="")
+                text = io.StringIO(block.decode("utf-8"), newline="")
                 for row in csv.reader(text, delimiter=self._file.delimiter, strict=True):
                     if not row:
                         continue
@@ -417,26 +446,25 @@ MISSING_MARKS = frozenset(
 
 def _careful_rows(file: CsvFile, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
     """Every record with as many fields as the header, and its first line; others are logged."""
-    width, last, quotes = len(file.names), file.header_lines(), 0
+    width, last, record = len(file.names), file.header_lines(), b""
 
     def decoded() -> Iterator[str]:
-        nonlocal last, quotes
+        nonlocal last, record
         for number, line in file.lines():
             last = number
-            quotes += line.count(_QUOTE)
+            record += line
             yield line.decode("utf-8", "surrogateescape")
 
     reader = csv.reader(decoded(), delimiter=file.delimiter)
     while True:
-        first, quotes = last + 1, 0
+        first, record, is_whole = last + 1, b"", True
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error:  # a field that does not end
-            quotes = 1
-            row = [""]
-        if quotes % 2:
+            is_whole = False
+        if not is_whole or _marks(record, file.delimiter) is None:
             log.quotes.add(1, [first])
         elif row and len(row) != width:
             log.fields.add(1, [first])

@@ -25,6 +25,8 @@ class Person:
         self.complaints = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("console", lambda said: self.complaints.append(said.text))
+        # Playwright hears of choosers from now on; it takes a while, in which a key would be lost.
+        self.page.on("filechooser", lambda _: None)
 
     def enter(self, link):
         """Open a link, and press the button that has the focus."""

@@ -127,6 +127,14 @@ FAULTS = {
     "many labels": b"z,g\n" + b"".join(b"0.5,l%d\n" % (i % 9) for i in range(40)),
     "long names": b"z,g\n0.5," + b"n" * 100 + b"\n",
     "accepted": b'\xef\xbb\xbf"z",g\r\n\r\n0.5,a\r\n' + b'"0.6",b\r\n' * 12 + b"0.5,a\r",
+    "a row too wide beside one too short": b"z,g,t\n"
+    + ROWS.replace(b"a", b"a,x")
+    + b"0.5,a,x,y\n0.5,a\n",
+    "a quote in a field of each of two rows": b"z,g,t\n"
+    + ROWS.replace(b"a", b"a,x")
+    + b'0.5,a,5" x\n0.5,a,7" x\n',
+    "text after a quote": b'z,g,t\n0.5,a,"x" y\n0.5,a,x\n',
+    "pairs of quotes in a field": b"z,g,t\n" + b'0.5,a,5" by 3"\n' * 12,
     "a return inside": b"z,g,t\n" + b"0.5,a,x\ry\n" * 12,
 }
 

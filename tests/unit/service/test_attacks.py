@@ -303,6 +303,41 @@ def test_news_end_with_the_study_and_with_the_right_to_it(sqlite_world):
         assert not watching.is_alive()
 
 
+def test_a_session_watches_some_pages_and_leaves_the_rest_to_others(sqlite_world, monkeypatch):
+    """Each stream is a connection, of which the service has a few hundred."""
+    w = sqlite_world
+    monkeypatch.setattr("fedparity.service.auditor_pages._MOST_STREAMS", 0)
+
+    assert w.reader.get(f"/studies/{w.plain}/news").status_code == 429
+
+
+def test_streams_that_ended_do_not_count(sqlite_world, monkeypatch):
+    w = sqlite_world
+    monkeypatch.setattr("fedparity.service.auditor_pages._MOST_STREAMS", 1)
+    monkeypatch.setattr("fedparity.service.auditor_pages.is_valid", lambda *_: False)
+    found = [w.reader.get(f"/studies/{w.plain}/news") for _ in range(3)]
+
+    assert [each.status_code for each in found] == [200, 200, 200]
+    assert found[0].headers["x-accel-buffering"] == "no"  # or a proxy keeps the news back
+
+
+def test_images_of_another_page_do_not_shut_a_person_out(sqlite_world):
+    """What they guess would count against the address of the person who looks at that page."""
+    w = sqlite_world
+    browser, link = w.browser(), {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    image = {
+        "sec-fetch-site": "cross-site",
+        "sec-fetch-mode": "no-cors",
+        "sec-fetch-dest": "image",
+    }
+    images = {browser.get(f"/x{n}", headers=image).status_code for n in range(100)}
+    frame = browser.get("/", headers=link | {"sec-fetch-dest": "iframe"})
+
+    assert (images, frame.status_code) == ({403}, 403)
+    assert browser.get("/x").status_code == 404
+    assert browser.get("/", headers=link | {"sec-fetch-dest": "document"}).status_code == 200
+
+
 def test_a_study_that_is_deleted_meanwhile_fails_for_nobody_else(world):
     """Others' messages share the transaction of one whose study is gone."""
     w = world

@@ -1,6 +1,7 @@
 """A drop folder takes whole files of the silo whose folder it is, and follows nothing out of it."""
 
 import os
+import threading
 
 import pytest
 from tests.unit.service.samples import message, plan
@@ -173,3 +174,71 @@ def test_a_name_as_long_as_can_be_is_refused_with_its_text(drop):
     look(folder)
 
     assert names(place / "aurora" / "refused") == ["x" * 200, "x" * 200 + ".txt"]
+
+
+def pipe_for_the_reason(place, _):
+    os.mkfifo(place / "m.json.txt")
+
+
+def second_name_of_a_file(place, precious):
+    os.link(precious, place / "m.json.txt")
+
+
+def link_to_a_file(place, precious):
+    (place / "m.json.txt").symlink_to(precious)
+
+
+@pytest.mark.parametrize("trick", [pipe_for_the_reason, second_name_of_a_file, link_to_a_file])
+def test_the_reason_is_written_to_no_file_that_a_silo_prepared(drop, tmp_path, trick):
+    """The silo's own folder is the silo's: it may put anything where the collector will write."""
+    folder, place, _ = drop
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    (place / "aurora" / "refused").mkdir()
+    trick(place / "aurora" / "refused", precious)
+    (place / "aurora" / "m.json").write_bytes(b"{}")
+    taking = threading.Thread(target=look, args=[folder], daemon=True)
+    taking.start()
+    taking.join(20)
+
+    assert not taking.is_alive()
+    assert precious.read_text() == "precious"
+    refused = place / "aurora" / "refused"
+    assert names(refused) == ["2-m.json", "2-m.json.txt", "m.json.txt"]
+    assert "fix: " in (refused / "2-m.json.txt").read_text("utf-8")
+
+
+def test_a_silo_that_fills_its_folder_keeps_nobody_waiting(drop, studies):
+    """One file of each silo at each look: as fast as its token would let it."""
+    folder, place, study = drop
+    for number in range(50):
+        (place / "aurora" / f"{number}.json").write_bytes(b"{}")
+    (place / "bayside" / "m.json").write_bytes(message("bayside"))
+
+    assert look(folder) == 2
+    assert received(studies, study) == ["bayside"]
+    assert folder.look() == 1
+
+
+def test_files_that_come_and_go_are_forgotten(drop):
+    folder, place, _ = drop
+    for number in range(5):
+        for each in range(20):
+            (place / "aurora" / f"{number}-{each}").write_bytes(b"")
+        folder.look()
+        for each in (place / "aurora").glob(f"{number}-*"):
+            each.unlink()
+    folder.look()
+
+    assert not any(vars(folder)["_seen"].values())
+
+
+def test_a_file_that_comes_back_is_taken_again(drop):
+    """The auditor has reopened the silo, which moves the same file back."""
+    folder, place, _ = drop
+    (place / "aurora" / "m.json").write_bytes(message("aurora"))
+    look(folder)
+    (place / "aurora" / "accepted" / "m.json").rename(place / "aurora" / "m.json")
+
+    assert look(folder) == 1
+    assert names(place / "aurora") == ["accepted"]

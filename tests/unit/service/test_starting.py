@@ -3,17 +3,20 @@
 import datetime as dt
 import ipaddress
 import json
+import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from tests.tiers import count
 from tests.unit.service.samples import plan
 
 from fedparity.cli.serve_commands import StoreOptions, serve
@@ -55,6 +58,12 @@ def certificate(folder, name="here", passphrase=None):
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock)
     )
     return str(cert_file), str(key_file)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def test_a_port_that_is_taken_is_said_with_a_fix():
@@ -166,6 +175,63 @@ def test_a_copy_is_never_put_over_a_file_nor_where_there_is_no_folder(tmp_path):
             store.back_up(str(tmp_path / path))
         assert "--force" not in caught.value.fix
     store.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs permissions of Unix")
+def test_only_its_owner_reads_the_database_whatever_the_folder(tmp_path):
+    """An operator may have made the folder before, open to everybody."""
+    folder = tmp_path / "what?now#50%"  # characters that mean something in addresses
+    folder.mkdir(mode=0o755)
+    store = Store.in_folder(str(folder))
+    Studies(store).create(plan().to_toml(), deadline=None)
+    found = {each.name: each.stat().st_mode & 0o077 for each in folder.iterdir()}
+    store.close()
+
+    assert found.keys() >= {"collector.sqlite", "collector.sqlite-wal"}
+    assert set(found.values()) == {0}
+
+
+def test_the_log_is_checked_while_the_service_writes_to_it(tmp_path):
+    """A line that is added meanwhile is no sign of somebody who changed the log."""
+    store = Store.in_folder(str(tmp_path))
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            with store.change() as change:
+                change.log("somebody", "did something")
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    try:
+        lengths = [store.check_log() for _ in range(count(quick=50, all=200, soak=2000))]
+    finally:
+        stop.set()
+        writing.join()
+        store.close()
+
+    assert lengths == sorted(lengths)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a second address of this machine")
+def test_an_address_has_some_connections_and_the_others_theirs(monkeypatch):
+    monkeypatch.setattr("fedparity.service.server._Door._MOST", 3)
+    with Address(port=free_port()).open() as door:
+        place = door.getsockname()
+        socks = [socket.create_connection(place) for _ in range(3)]
+        held = [door.accept()[0] for _ in socks]
+        socks.append(socket.create_connection(place))
+        with pytest.raises(ConnectionAbortedError):
+            door.accept()
+        socks.append(socket.create_connection(place, source_address=("127.0.0.2", 0)))
+        held.append(door.accept()[0])
+        held.pop(0).close()
+        socks.append(socket.create_connection(place))
+        held.append(door.accept()[0])
+
+        assert socks[3].recv(1) == b""
+        for each in (*socks, *held):
+            each.close()
 
 
 def test_a_restored_copy_goes_on_where_it_was_made(tmp_path):

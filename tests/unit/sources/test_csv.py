@@ -203,6 +203,43 @@ def test_a_comma_in_a_name_does_not_shift_the_score(reader, written):
 
 
 @both
+@pytest.mark.parametrize(
+    "body",
+    [
+        "0.5,a,Smith, John\n0.7,b\n",  # as many commas in all as two rows have
+        '0.5,a,5" pipe\n0.7,b,7" pipe\n',  # one row, to a reader of quotes
+        '0.5,a,"pipe" of 5\n0.7,b,none\n',
+        '0.5,a,"pipe"\r5\n0.7,b,none\n',
+        '0.5,a"b,c"d\n0.7,b,none\n',
+    ],
+)
+def test_what_a_column_holds_that_is_not_read_shifts_and_swallows_no_row(reader, body, written):
+    with pytest.raises(fp.errors.TableError, match="do not hold the 3 fields"):
+        read(reader, written(f"z,g,note\n{body}"))
+
+
+@both
+def test_quotes_in_pairs_inside_a_field_are_its_text(reader, written):
+    path = written('note,z,g\r\n5" by 3",0.5,a\r\n"say ""hi""",0.6,"b""c"\r\n"","0.7",a\r\n')
+
+    assert read(reader, path) == ([0.5, 0.6, 0.7], ["a", 'b"c', "a"])
+
+
+@given(body=st.text(st.sampled_from('1a,"\n'), max_size=24))
+def test_all_readers_take_the_same_rows_or_none(body, tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "t.csv"
+    path.write_text(f"z,g,note\n1,a,x\n{body}")
+    found = []
+    for reader in READERS:
+        try:
+            found.append(read(reader, path))
+        except fp.errors.TableError:
+            found.append(None)
+
+    assert found[0] == found[1] == found[2]
+
+
+@both
 def test_blank_lines_are_no_records(reader, written):
     path = written('z,g\n\n1,a\n\r\n\n2,"b\n\nb"\n\n\n')
 
