@@ -79,6 +79,7 @@ def compare_rates(
     largest: Group,
     confidence: float,
     moved: FloatArray | None = None,
+    others: bool = False,
 ) -> Comparison:
     """Return each group's rate compared with the highest and with that of ``largest``.
 
@@ -95,6 +96,8 @@ def compare_rates(
         Of all intervals.
     moved : array of two (:func:`tails`) by two by groups, optional
         The rates at the lower and upper limits of a threshold that was itself estimated.
+    others : bool, optional
+        Whether there are groups of whose rates nothing is known: one of them may be the highest, or the lowest.
 
     Examples
     --------
@@ -109,11 +112,16 @@ def compare_rates(
         rate_limits(list(rates.values()), sizes, tail, None if moved is None else moved[position])
         for position, tail in enumerate(tails(confidence, len(rates)))
     )
-    return compare_limits(rates, alone, together, largest=largest)
+    return compare_limits(rates, alone, together, largest=largest, others=others)
 
 
 def compare_limits(
-    rates: Mapping[Group, Bracket], alone: RateLimits, together: RateLimits, *, largest: Group
+    rates: Mapping[Group, Bracket],
+    alone: RateLimits,
+    together: RateLimits,
+    *,
+    largest: Group,
+    others: bool = False,
 ) -> Comparison:
     """Return the comparison of numbers in [0, 1] whose limits are known, one by one and at once."""
     brackets = list(rates.values())
@@ -122,15 +130,19 @@ def compare_limits(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
-            ratio=(to_best := _ratio_to_best(i, brackets, alone, together)),
+            ratio=(to_best := _ratio_to_best(i, brackets, alone, together, others=others)),
             ratio_to_largest=_ratio(i, anchor, brackets, alone),
-            difference_to_best=_difference_to_best(i, brackets, alone, together),
+            difference_to_best=_difference_to_best(i, brackets, alone, together, others=others),
             difference_to_largest=_difference(i, anchor, brackets, alone),
             answer=_state(to_best.interval),
         )
         for i, group in enumerate(rates)
     )
-    return Comparison(groups, _widest_gap(brackets, alone, together), _overall(groups))
+    return Comparison(
+        groups,
+        _widest_gap(brackets, alone, together, others=others),
+        _overall(groups, others=others),
+    )
 
 
 def effective_sizes(federation: Federation) -> FloatArray:
@@ -158,7 +170,7 @@ def _sampled(bracket: Bracket, limits: Bounds) -> Sampled:
 
 
 def _ratio_to_best(
-    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
 ) -> Ratio:
     """The ratio of p to the larger of p and q: p/q, but at most 1; undefined if both are 0."""
     one, other = rates[own], _highest_other(own, rates)
@@ -166,6 +178,8 @@ def _ratio_to_best(
     lower = _quotient(one.lower, max(one.lower, other.upper), otherwise=0.0)
     upper = _quotient(one.upper, max(one.upper, other.lower), otherwise=1.0)
     least = min(alone.ratio(own, i).lower for i in range(len(rates)) if i != own)
+    if others:  # all records of one may be selected
+        lower, least = one.lower, alone.rate(own).lower
     most = min(together.ratio(own, i).upper for i in range(len(rates)) if i != own)
     return Ratio(
         value=one.value / best if best else None,
@@ -193,16 +207,18 @@ def _ratio(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -
 
 
 def _difference_to_best(
-    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
 ) -> Sampled:
     """The difference of p and the larger of p and q."""
     one, other = rates[own], _highest_other(own, rates)
     bracket = Bracket(
         value=min(0.0, one.value - other.value),
-        lower=min(0.0, one.lower - other.upper),
+        lower=one.lower - 1 if others else min(0.0, one.lower - other.upper),
         upper=min(0.0, one.upper - other.lower),
     )
     least = min(alone.difference(own, i).lower for i in range(len(rates)) if i != own)
+    if others:
+        least = alone.rate(own).lower - 1
     most = min(together.difference(own, i).upper for i in range(len(rates)) if i != own)
     return _sampled(bracket, Bounds(least, min(0.0, most)))
 
@@ -219,7 +235,9 @@ def _difference(own: int, other: int, rates: Sequence[Bracket], limits: RateLimi
     return _sampled(bracket, limits.difference(own, other))
 
 
-def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimits) -> Sampled:
+def _widest_gap(
+    rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
+) -> Sampled:
     """The highest rate minus the lowest.
 
     It is the largest of the differences of all pairs: at most the largest upper limit, of which
@@ -229,12 +247,16 @@ def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimit
     values = [rate.value for rate in rates]
     apart = max(rate.lower for rate in rates) - min(rate.upper for rate in rates)
     farthest = max(one.upper - other.lower for one, other in permutations(rates, 2))
+    if others:
+        farthest = max(max(one.upper, 1 - one.lower) for one in rates)
     bracket = Bracket(
         value=max(values) - min(values), lower=max(0.0, apart), upper=max(0.0, farthest)
     )
     pairs = list(permutations(range(len(rates)), 2))
     least = max(together.difference(*pair).lower for pair in pairs)
     most = max(alone.difference(*pair).upper for pair in pairs)
+    if others:
+        most = float(np.max([alone.most, 1 - alone.least]))
     return _sampled(bracket, Bounds(max(0.0, least), min(1.0, most)))
 
 
@@ -259,9 +281,9 @@ def _state(interval: Bounds) -> FourFifths:
     return "undetermined"
 
 
-def _overall(groups: Parts[GroupRate]) -> FourFifths:
+def _overall(groups: Parts[GroupRate], *, others: bool) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
-    states = {group.answer for group in groups}
+    states = {group.answer for group in groups} | ({"undetermined"} if others else set())
     for state in ("below four fifths", "undetermined"):
         if state in states:
             return state
@@ -370,6 +392,7 @@ def at_threshold(
     score_range: tuple[float, float],
     favorable: Favorable = "above",
     unseen: Mapping[Group, float] | None = None,
+    unseen_others: float = 0.0,
     confidence: float = 0.95,
 ) -> ThresholdReport:
     r"""Return the selection rates of all groups at a threshold, and how they compare.
@@ -397,6 +420,8 @@ def at_threshold(
         Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
         Upper bounds of the further records that exist; see :func:`fedparity.theory.certify`.
+    unseen_others : float, optional
+        Upper bound of the records of groups that the federation lacks: nothing is known of their rates.
     confidence : float in (0, 1), default 0.95
         Of all intervals.
 
@@ -425,7 +450,11 @@ def at_threshold(
     rates = selection_rates(federation, cut, favorable, score_range=score_range, unseen=unseen)
     largest = largest_group(federation)
     found = compare_rates(
-        rates, sizes=effective_sizes(federation), largest=largest, confidence=checked
+        rates,
+        sizes=effective_sizes(federation),
+        largest=largest,
+        confidence=checked,
+        others=unseen_others > 0,
     )
     return ThresholdReport(
         score=cut,
@@ -456,6 +485,7 @@ def threshold_results(
     confidence: float,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
+    unseen_others: float,
 ) -> tuple[ThresholdResult, ...]:
     """Return the selection rates at each threshold; options are those of ``at_threshold``."""
     results = []
@@ -468,8 +498,9 @@ def threshold_results(
                 confidence=confidence,
                 score_range=score_range,
                 unseen=missing,
+                unseen_others=more,
             )
-            for missing in (None, unseen)
+            for missing, more in ((None, 0.0), (unseen, unseen_others))
         )
         results.append(ThresholdResult(**vars(found), all=everyone.answer))
     return tuple(results)

@@ -110,6 +110,52 @@ def test_such_a_result_survives_its_json(unit, order):
     assert fp.AuditResult.from_dict(found.to_dict()) == found
 
 
+@pytest.mark.parametrize("hidden", [0.05, 0.95])
+def test_no_group_set_aside_is_taken_to_be_at_four_fifths(hidden):
+    """A and B have the same rates; all records of C lie on one side of the threshold."""
+    random = np.random.default_rng(4)
+    groups = np.repeat(["A", "B", "C"], [4000, 4000, 16])
+    scores = np.where(groups == "C", hidden, random.random(groups.size))
+    silos = np.arange(groups.size) % 2
+    plan = make_plan(groups=GROUPS, disclosure={}, thresholds=(0.5,))
+
+    found = audited(plan, (scores, groups, silos)).with_rates(tails=(0.5,))
+    above = scores >= 0.5
+    best = max(above[groups == group].mean() for group in GROUPS)
+
+    for rates in (*found.thresholds, *found.tails):
+        assert (rates.answer, rates.all) == ("at least four fifths", "undetermined")
+    for report in (found.at_threshold(0.5, of="all"), found.at_quantile(0.5, of="all")):
+        assert report.answer == "undetermined"
+        assert report.widest_gap.interval.upper >= report.widest_gap.upper > 0.45
+    for row in found.at_threshold(0.5, of="all").groups:
+        rate = above[groups == row.group].mean()
+        assert rate / best in row.ratio
+        assert rate - best in row.difference_to_best
+        assert row.ratio.interval.lower <= row.ratio.lower
+    assert np.quantile(scores, 0.5) in found.at_quantile(0.5, of="all").cutoff
+    assert found.at_quantile(0.5, of="all").cutoff.upper > found.tails[0].cutoff.upper
+
+
+def test_a_group_below_four_fifths_stays_so_whatever_others_have():
+    scores, groups, silos = table()
+    plan = make_plan(groups=GROUPS, disclosure={}, thresholds=(0.45,))
+
+    (rates,) = audited(plan, (scores, groups, silos)).thresholds
+
+    assert rates.answer == rates.all == "below four fifths"
+
+
+def test_a_group_of_which_nobody_has_a_record_leaves_nothing_open():
+    scores, groups, silos = table()
+    kept = groups != "C"
+    plan = make_plan(groups=GROUPS, thresholds=(0.0001,))
+
+    (rates,) = audited(plan, (scores[kept], groups[kept], silos[kept])).thresholds
+
+    assert rates.answer == rates.all == "at least four fifths"
+
+
 def test_with_noise_it_is_set_aside_too():
     plan = make_plan(groups=GROUPS, disclosure={}, privacy={"mode": "dp", "epsilon": 1.0})
     scores, groups, silos = table()
