@@ -18,10 +18,11 @@ groups are at four fifths or more, if one is not, by a chance above (1 - c) / 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from fedparity.documents.result_parts import (
     GroupRate,
     Ratio,
     Sampled,
+    TailReport,
+    TailResult,
     ThresholdReport,
     ThresholdResult,
 )
@@ -56,6 +59,7 @@ __all__ = [
     "records_above",
     "selection_rates",
     "threshold_results",
+    "with_all",
 ]
 
 _ROUNDING = 1e-12
@@ -481,26 +485,34 @@ def threshold_results(
     federation: Federation,
     thresholds: Iterable[float],
     *,
-    favorable: Favorable,
-    confidence: float,
-    score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
     unseen_others: float,
+    **options: Any,  # noqa: ANN401 -- those of at_threshold
 ) -> tuple[ThresholdResult, ...]:
     """Return the selection rates at each threshold; options are those of ``at_threshold``."""
-    results = []
-    for threshold in thresholds:
-        found, everyone = (
-            at_threshold(
-                federation,
-                threshold,
-                favorable=favorable,
-                confidence=confidence,
-                score_range=score_range,
-                unseen=missing,
-                unseen_others=more,
-            )
-            for missing, more in ((None, 0.0), (unseen, unseen_others))
+    return tuple(
+        with_all(
+            ThresholdResult,
+            partial(at_threshold, federation, threshold, **options),
+            unseen=unseen,
+            unseen_others=unseen_others,
         )
-        results.append(ThresholdResult(**vars(found), all=everyone.answer))
-    return tuple(results)
+        for threshold in thresholds
+    )
+
+
+_Result = TypeVar("_Result", ThresholdResult, TailResult)
+
+
+def with_all(
+    kind: type[_Result],
+    rates: Callable[..., ThresholdReport | TailReport],
+    *,
+    unseen: Mapping[Group, float] | None,
+    unseen_others: float,
+) -> _Result:
+    """Return the rates of those who answered, and the answer for all, whatever the missing ones hold."""
+    found = rates()
+    missing = unseen or unseen_others
+    everyone = rates(unseen=unseen, unseen_others=unseen_others) if missing else found
+    return kind(**vars(found), all=everyone.answer)

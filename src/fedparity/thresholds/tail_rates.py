@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from fedparity.thresholds.rates import (
     compare_rates,
     effective_sizes,
     largest_group,
+    with_all,
 )
 from fedparity.uncertainty.brackets import (
     Known,
@@ -261,24 +264,17 @@ def tail_results(
     federation: Federation,
     levels: Iterable[float],
     *,
-    confidence: float,
-    score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
     unseen_others: float,
+    **options: Any,  # noqa: ANN401 -- those of tail_rates
 ) -> tuple[TailResult, ...]:
     """Return the shares above each quantile of all records; options are those of ``tail_rates``."""
-    results = []
-    for level in levels:
-        found, everyone = (
-            tail_rates(
-                federation,
-                level,
-                confidence=confidence,
-                score_range=score_range,
-                unseen=missing,
-                unseen_others=more,
-            )
-            for missing, more in ((None, 0.0), (unseen, unseen_others))
+    return tuple(
+        with_all(
+            TailResult,
+            partial(tail_rates, federation, level, **options),
+            unseen=unseen,
+            unseen_others=unseen_others,
         )
-        results.append(TailResult(**vars(found), all=everyone.answer))
-    return tuple(results)
+        for level in levels
+    )

@@ -232,3 +232,28 @@ def test_sex_and_race_on_compas_in_five_silos_is_an_audit():
     assert found.disparity.verdict.answered == "above"
     assert found.warnings[0].code == "group_set_aside"
     assert max(map(len, audit_text(found).splitlines())) <= 80
+
+
+def test_in_tables_by_axis_too():
+    """Two people of a third race in each silo, whom no silo released."""
+    random = np.random.default_rng(0)
+    size = 6000
+    table = {
+        "z": random.random(size),
+        "sex": np.array(["F", "M"])[random.integers(0, 2, size)],
+        "race": np.where(np.arange(size) < 4, "c", np.array(["a", "b"])[np.arange(size) % 2]),
+        "silo": np.array(["x", "y"])[random.integers(0, 2, size)],
+    }
+    axes = {"sex": ("F", "M"), "race": ("a", "b", "c")}
+    plan = fp.Plan(title="t", axes=axes, score_range=(0, 1), thresholds=(0.5,))
+    columns = {name: name for name in axes}
+
+    found = fp.simulate(table, plan=plan, silo="silo", score="z", axes=columns, redraws=20)
+    found = found.with_rates(thresholds=(0.3,))
+
+    by_axis = {
+        table.by: [(each.answer, each.all) for each in table.thresholds] for table in found.tables
+    }
+    known, open_ = ("at least four fifths",) * 2, ("at least four fifths", "undetermined")
+    assert by_axis["sex",] == [known, known]
+    assert by_axis["race",] == [open_, open_]
