@@ -251,16 +251,14 @@ def _widest_gap(
     values = [rate.value for rate in rates]
     apart = max(rate.lower for rate in rates) - min(rate.upper for rate in rates)
     farthest = max(one.upper - other.lower for one, other in permutations(rates, 2))
-    if others:
-        farthest = max(max(one.upper, 1 - one.lower) for one in rates)
+    if others:  # of two of them, one may be selected as a whole and the other not at all
+        farthest = 1.0
     bracket = Bracket(
         value=max(values) - min(values), lower=max(0.0, apart), upper=max(0.0, farthest)
     )
     pairs = list(permutations(range(len(rates)), 2))
     least = max(together.difference(*pair).lower for pair in pairs)
     most = max(alone.difference(*pair).upper for pair in pairs)
-    if others:
-        most = float(np.max([alone.most, 1 - alone.least]))
     return _sampled(bracket, Bounds(max(0.0, least), min(1.0, most)))
 
 
