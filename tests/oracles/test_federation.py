@@ -233,7 +233,8 @@ def test_a_local_audit_measures_the_cells_of_one_silo(federation, method):
             whole.integral([inside[s], inside[t]], lambda q: abs(q[0] - q[1]) ** order, method)
             for s, t in combinations(inside, 2)
         )
-        gap = max(abs(inside[s].mean - inside[t].mean) for s, t in combinations(inside, 2))
+        gaps = [inside[s].mean - inside[t].mean for s, t in combinations(inside, 2)]
+        gap = max(gaps, key=abs)
         assert audit.disparity == agrees_with(whole.disparity(inside, counts, method), slack=slack)
         # A silo's cdfs are multiples of 1/k, rounded.
         cdf_slack = 2 * reach(federation.values) * in_power(4 * EPS, order)
@@ -242,7 +243,10 @@ def test_a_local_audit_measures_the_cells_of_one_silo(federation, method):
         )
         assert audit.wasserstein**order == agrees_with(distance, slack=slack)
         # Means are rounded at the scale of the values.
-        assert abs(audit.mean_gap) == agrees_with(gap, slack=8 * EPS * reach(federation.values))
+        slack = 8 * EPS * reach(federation.values)
+        assert abs(audit.mean_gap) == agrees_with(abs(gap), slack=slack)
+        if len(inside) == 2:  # of more groups two pairs may be equally far apart
+            assert audit.mean_gap == agrees_with(gap, slack=slack)
 
 
 @half

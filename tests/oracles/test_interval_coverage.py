@@ -35,6 +35,12 @@ def test_nothing_covers_too_seldom_or_too_often(name):
         ("40,000 a cell, k = 20", "G", 1.0, False),
         ("third group of 1 %, null", "p", 0.05, False),
         ("third group of 1 %, null", "p", 0.3, True),
+        ("third group of 1 %, null", "p", 0.0, True),
+        ("scores in a fiftieth of the range, null", "p", 0.0, False),
+        ("scores in a fiftieth of the range, null", "p", 0.3, True),
+        ("silos differ, groups selected", "within", 1.0, False),
+        ("silos differ, groups selected", "within", 0.75, True),
+        ("silos differ", "within", 1.0, True),
     ],
 )
 def test_what_misses_its_bar_is_bold(name, measure, share, bold):

@@ -143,6 +143,30 @@ def test_unseen_records_do_not_take_a_rate_out_of_its_bracket():
 
 
 @pytest.mark.sampled
+def test_groups_of_which_nothing_is_known_do_not_take_a_comparison_out_of_its_bracket():
+    """One or two groups that no silo released, whose records lie at the ends or anywhere."""
+    for seed in range(CASES // 2):
+        random, (scores, labels, _), federation, options = random_case(seed)
+        count = int(random.integers(1, 8))
+        others = random.choice([[-1], [-1, -2]][random.integers(2)], count)
+        everyone = np.append(scores, random.choice([0.0, 1.0, 0.3], count))
+        groups = np.append(labels, others)
+        options |= {"unseen_others": float(random.choice([count, 20, np.inf]))}
+        cut = float(random.choice(everyone))
+        at_cut = at_threshold(federation, cut, **options), everyone >= cut
+        tail = tail_rates(federation, 0.5, **options), above_the_quantile(everyone, 0.5)
+
+        for report, selected in (at_cut, tail):
+            rates = rates_by_hand(groups, selected)
+            check_against(report.groups, rates, report.largest)
+            assert max(rates.values()) - min(rates.values()) in report.widest_gap
+            smallest = min(rates.values()) / max(*rates.values(), 1e-9)
+            assert report.answer != "at least four fifths"
+            assert report.answer != "below four fifths" or smallest < 0.8
+        assert everyone[~tail[1]].max() in tail[0].cutoff
+
+
+@pytest.mark.sampled
 def test_brackets_close_when_every_record_is_in_the_sketch():
     """With k = n the quantiles are the data."""
     for seed in range(CASES // 5):

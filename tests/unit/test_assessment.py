@@ -1,6 +1,7 @@
 """What an assessment says, and when it says that it does not know."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,3 +256,23 @@ def test_without_a_difference_the_worst_of_many_pairs_is_seldom_more_than_noise(
         found += max(pair.simultaneous.lower for pair in pairs) > 0
 
     assert found <= 6  # 2 are expected; more than 6 with a chance of 1 %
+
+
+def test_weights_widen_an_interval_by_what_they_amount_to():
+    """Of weights 1, 1, 1, 20 a hundred records are worth 33; counted as weight they would be worth 575."""
+    random = np.random.default_rng(2)
+    groups = np.arange(2000) % 2
+    sketches = fp.Federation.from_scores(
+        random.beta(3 + groups, 4),
+        groups=groups,
+        silos=random.integers(0, 2, 2000),
+        weights=random.permutation(np.tile([1.0, 1.0, 1.0, 20.0], 500)),
+        levels=50,
+    )
+    naive = replace(sketches, effective=sketches.counts.astype(np.float64))
+    right, wrong = (
+        fp.assess(each, score_range=(0, 1), redraws=100, local=[]).pairs[0].interval.width
+        for each in (sketches, naive)
+    )
+
+    assert 3 < right / wrong < 6  # the root of 575 / 33 is 4.2

@@ -157,8 +157,8 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
         heterogeneity=heterogeneity_result(assessment),
         pairs=pair_results(found.measures.pairs, assessment.pairs, seen.pairs),
         decomposition=_decomposition(found),
-        attribution=_attribution(found),
-        silos=_silos(plan, found),
+        attribution=_attribution(found, assessment),
+        silos=_silos(plan, found, assessment),
         guarantee=FrozenMapping(found.guarantee),
         warnings=(*warnings, *assessment.warnings),
         software=SOFTWARE,
@@ -186,7 +186,7 @@ def _decomposition(found: Measured) -> DecompositionResult:
     )
 
 
-def _attribution(found: Measured) -> AttributionResult:
+def _attribution(found: Measured, assessment: Assessment) -> AttributionResult:
     """The two parts; a silo that released nothing has no influence on what was measured."""
     seen = found.measures if found.messages else None
     change = {} if seen is None else {each.silo: each.change for each in seen.influences}
@@ -197,22 +197,20 @@ def _attribution(found: Measured) -> AttributionResult:
         silos=Parts(
             SiloInfluenceResult(silo=silo, influence=change.get(silo)) for silo in found.silos
         ),
-        intervals=PartIntervals(
-            **{"selection": None, "within": None, **found.assessment.attribution}
-        ),
+        intervals=PartIntervals(**{"selection": None, "within": None, **assessment.attribution}),
         stand_ins=()
         if parts is None
         else tuple(StandIn(silo=silo, group=group) for silo, group in parts.stand_ins),
     )
 
 
-def _silos(plan: Plan, found: Measured) -> Parts[SiloResult]:
+def _silos(plan: Plan, found: Measured, assessment: Assessment) -> Parts[SiloResult]:
     if not found.messages:
         return Parts(_hidden_silo(plan, silo) for silo in found.silos)
     local = {audit.silo: audit for audit in found.measures.local}
     quantiles = silo_quantiles(found.federation)
     return Parts(
-        _silo(message, local.get(message.silo), found.assessment, quantiles)
+        _silo(message, local.get(message.silo), assessment, quantiles)
         for message in found.messages
     )
 
@@ -241,6 +239,10 @@ def _silo(
     quantiles: Mapping[tuple[Silo, Group], tuple[float, ...]],
 ) -> SiloResult:
     assessed = assessment.local.get(message.silo)
+    interval = None
+    if assessed is not None and local is not None and local.disparity is not None:
+        # Merged counts of a silo alone are spread otherwise than among all silos, so that the interval may miss it.
+        interval = assessed.interval.hull(Bounds(local.disparity, local.disparity))
     return SiloResult(
         silo=message.silo,
         n=FrozenMapping({cell.group: cell.count for cell in message.cells}),
@@ -248,7 +250,7 @@ def _silo(
         heterogeneity=None if local is None else local.heterogeneity,
         wasserstein=None if local is None else local.wasserstein,
         mean_gap=None if local is None else local.mean_gap,
-        interval=None if assessed is None else assessed.interval,
+        interval=interval,
         note=silo_note(message),
         levels=FrozenMapping({cell.group: cell.levels for cell in message.cells}),
         withheld=FrozenMapping(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,14 +25,17 @@ from fedparity.documents.result_parts import (
     Standardized,
     Verdicts,
     WorstPair,
+    unseen_records,
     verdict,
 )
 from fedparity.federated.federation import Federation
 from fedparity.federated.mixtures import Method, mixtures
+from fedparity.functionals.disparity import largest_disparity
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment
 from fedparity.uncertainty.certificate import certify_pairs
+from fedparity.uncertainty.intervals import LengthAssessment
 from fedparity.uncertainty.magnitudes import Magnitudes, magnitudes
 
 __all__ = [
@@ -41,6 +44,7 @@ __all__ = [
     "Sizes",
     "compare",
     "sampled_deviation",
+    "within_range",
 ]
 
 
@@ -96,7 +100,7 @@ class Beyond:
         >>> Beyond.from_groups([few], seen=190.0, score_range=(0, 2), order=2)
         Beyond(share=0.05, groups=1, width=2, order=2)
         """
-        most = math.fsum(math.inf if each.most is None else each.most for each in aside)
+        most = unseen_records(aside)
         share = most / (seen + most) if math.isfinite(most) else 1.0
         low, high = score_range
         groups = sum(each.most != 0 for each in aside)
@@ -106,7 +110,7 @@ class Beyond:
         """Return what the disparity of all groups can be, given bounds of that of the others."""
         if not self.share:
             return others
-        widest = self.width**self.order / (2 if self.order == 1 else 4)
+        widest = largest_disparity(self.width, self.order)
         upper = (1 - self.share) * others.upper + self.share * self.width**self.order
         return Bounds(
             lower=(1 - self.share) * others.lower, upper=max(others.upper, min(widest, upper))
@@ -203,6 +207,46 @@ def sampled_deviation(federation: Federation, known: Bracket, confidence: float)
     return Bounds(max(0.0, known.lower - error), known.upper + error)
 
 
+_Length = TypeVar("_Length", bound=LengthAssessment)
+
+
+def within_range(assessment: Assessment, *, width: float, order: int) -> Assessment:
+    """Return the assessment with no length beyond what scores in a range of this width allow.
+
+    Redraws of very few records scatter beyond it.
+    """
+    largest = largest_disparity(width, order)
+
+    def limited(found: _Length, most: float) -> _Length:
+        most = max(most, found.value)  # which rounding may take an ulp beyond
+        return replace(
+            found,
+            corrected=min(found.corrected, most),
+            interval=_common(found.interval, Bounds(0.0, most)),
+        )
+
+    return replace(
+        assessment,
+        disparity=limited(assessment.disparity, largest),
+        heterogeneity=limited(assessment.heterogeneity, largest * width ** (1 - order)),
+        pairs=tuple(
+            replace(
+                limited(pair, width),
+                simultaneous=_common(pair.simultaneous, Bounds(0.0, max(width, pair.value))),
+            )
+            for pair in assessment.pairs
+        ),
+        attribution={  # each is the mean of a disparity and the difference of two others
+            name: _common(ends, Bounds(-largest / 2, largest))
+            for name, ends in assessment.attribution.items()
+        },
+        local={
+            silo: None if found is None else limited(found, largest)
+            for silo, found in assessment.local.items()
+        },
+    )
+
+
 _ONE = Bounds(1.0, 1.0)
 
 
@@ -241,7 +285,7 @@ class Comparison:
             corrected=found.corrected,
             interval=found.interval,
             certificate=found.certificate,
-            combined=found.combined,
+            combined=self._possible(found.combined),
             outer=found.outer,
             p_value=found.p_value,
             review_level=level,
@@ -277,6 +321,11 @@ class Comparison:
     def _disparity(self) -> DisparityAssessment:
         return self.assessment.disparity
 
+    def _possible(self, ends: Bounds) -> Bounds:
+        """Bounds of the disparity, no wider than the score range allows."""
+        largest = largest_disparity(self.beyond.width, self.plan.order)
+        return _common(ends, Bounds(0.0, largest)).hull(self._disparity.interval)
+
     def _points(self) -> Estimate:
         """The disparity in score points: for order 2 its root."""
         found = self._disparity
@@ -286,7 +335,7 @@ class Comparison:
             corrected=found.corrected ** (1 / self.plan.order),
             interval=root(found.interval),
             certificate=root(found.certificate),
-            combined=root(found.combined),
+            combined=root(self._possible(found.combined)),
             outer=root(found.outer),
         )
 
@@ -362,7 +411,8 @@ class Comparison:
         everyone = _largest(each.all for each in self._distances).hull(answered)
         everyone = self.beyond.largest_distance(everyone)
         if self.plan.review_unit == "squared":
-            value, answered, everyone = found.corrected, found.combined, found.combined_all
+            value = found.corrected
+            answered, everyone = map(self._possible, (found.combined, found.combined_all))
         unit, units = {
             "points": lambda: (1.0, (_ONE, _ONE)),
             "squared": lambda: (1.0, (_ONE, _ONE)),
@@ -470,6 +520,7 @@ def compare(
         score_range=plan.score_range,
         order=plan.order,
     )
+    assessment = within_range(assessment, width=beyond.width, order=plan.order)
     disparity = assessment.disparity
     return Comparison(
         plan=plan,

@@ -17,7 +17,7 @@ from fedparity.documents.document import Parts
 from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, PlanTable
-from fedparity.documents.result_parts import Sampled, SetAside
+from fedparity.documents.result_parts import Sampled, SetAside, unseen_records
 from fedparity.documents.table_parts import (
     CategoryStatus,
     TableAttribution,
@@ -212,7 +212,8 @@ class Table(ABC):
     def _measured(self) -> dict[str, Any]:
         plan = self.plan
         unseen = {group: most for group in self.compared if (most := self.unseen[group])}
-        seen = self.seen(unseen)
+        seen, aside = self.seen(unseen), self._aside()
+        unseen_others = unseen_records(aside)
         federation, measures = seen.federation, seen.measures
         compared = compare(
             plan,
@@ -221,7 +222,7 @@ class Table(ABC):
             seen.assessment,
             unseen=unseen,
             unseen_total=math.fsum(unseen.values()),
-            aside=self._aside(),
+            aside=aside,
         )
         by_silo = seen.by_silo
         return {
@@ -237,6 +238,7 @@ class Table(ABC):
                     confidence=self.options.confidence,
                     score_range=plan.score_range,
                     unseen=unseen,
+                    unseen_others=unseen_others,
                 )
             ),
             "attribution": None
@@ -257,6 +259,7 @@ class Table(ABC):
             "outcome": None if plan.outcome is None else self.outcome(),
             "federation": federation,
             "unseen": unseen,
+            "unseen_others": unseen_others,
         }
 
     def _aside(self) -> list[SetAside]:

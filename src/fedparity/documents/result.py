@@ -32,6 +32,7 @@ from fedparity.documents.result_parts import (
     ThresholdResult,
     as_json,
     group_key,
+    unseen_records,
 )
 from fedparity.documents.result_reading import check_result, read_part, relabeled
 from fedparity.documents.signing import check_result_signature, keyed_signature
@@ -220,11 +221,22 @@ class AuditResult(Document, Part, Tabular):
             If the result was read from a file: the sketches are needed.
         """
         scores, levels = tuple(thresholds), tuple(tails)
-        rated = self._rated(self.sketches(), self.unseen, scores, levels)
+        rated = self._rated(self.sketches(), self._limits("all"), scores, levels)
         tables = Parts(
             table
             if table.federation is None
-            else table.with_rates(*self._rated(table.federation, table.unseen, scores, levels))
+            else table.with_rates(
+                *self._rated(
+                    table.federation,
+                    {
+                        **self._limits("answered"),
+                        "unseen": table.unseen,
+                        "unseen_others": table.unseen_others,
+                    },
+                    scores,
+                    levels,
+                )
+            )
             for table in self.tables
         )
         at = {each.score: each for each in (*self.thresholds, *rated[0])}
@@ -240,7 +252,7 @@ class AuditResult(Document, Part, Tabular):
     def _rated(
         self,
         federation: Federation,
-        unseen: Mapping[Group, float] | None,
+        limits: Mapping[str, Any],
         thresholds: Iterable[float],
         tails: Iterable[float],
     ) -> tuple[tuple[ThresholdResult, ...], tuple[TailResult, ...]]:
@@ -248,11 +260,7 @@ class AuditResult(Document, Part, Tabular):
         from fedparity.thresholds.rates import threshold_results  # noqa: PLC0415
         from fedparity.thresholds.tail_rates import tail_results  # noqa: PLC0415
 
-        known: dict[str, Any] = {
-            "confidence": self.confidence,
-            "score_range": self.plan.score_range,
-            "unseen": unseen,
-        }
+        known: dict[str, Any] = {"confidence": self.confidence, **limits}
         favorable = self.plan.favorable
         return (
             threshold_results(federation, thresholds, favorable=favorable, **known),
@@ -271,7 +279,14 @@ class AuditResult(Document, Part, Tabular):
         """
         from fedparity.thresholds.tail_rates import ks_distance  # noqa: PLC0415
 
-        return ks_distance(self.sketches(), first, second, **self._limits(of))
+        limits = self._limits(of)
+        return ks_distance(
+            self.sketches(),
+            first,
+            second,
+            score_range=limits["score_range"],
+            unseen=limits["unseen"],
+        )
 
     def _limits(self, of: Whom) -> dict[str, Any]:
         """What bounds of rates depend on besides the sketches."""
@@ -280,6 +295,7 @@ class AuditResult(Document, Part, Tabular):
         return {
             "score_range": self.plan.score_range,
             "unseen": self.unseen if of == "all" else None,
+            "unseen_others": unseen_records(self.set_aside) if of == "all" else 0.0,
         }
 
     def sketches(self) -> Federation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
@@ -56,6 +56,7 @@ __all__ = [
     "WorstPair",
     "as_json",
     "group_key",
+    "unseen_records",
     "verdict",
     "written_fields",
 ]
@@ -138,6 +139,11 @@ class SetAside(Part):
     def found_by(self) -> Group:
         """What finds it among others."""
         return self.group
+
+
+def unseen_records(groups: Iterable[SetAside]) -> float:
+    """Return the most records that groups set aside have together; infinite without a limit."""
+    return math.fsum(math.inf if each.most is None else each.most for each in groups)
 
 
 @dataclass(frozen=True, kw_only=True)

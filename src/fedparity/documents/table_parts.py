@@ -101,6 +101,8 @@ class TableResult(Part):
     """The cells of the rows that are compared."""
     unseen: Mapping[Group, float] | None = field(default=None, compare=False)
     """Upper bound on the further records of each row that is compared."""
+    unseen_others: float = field(default=0.0, compare=False)
+    """Upper bound on the records of the rows that no silo released."""
 
     @property
     def found_by(self) -> str:

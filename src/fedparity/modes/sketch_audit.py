@@ -27,6 +27,7 @@ from fedparity.modes.mode import (
 )
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.privacy.disclosure import smallest_cell
+from fedparity.text import counted
 from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
 
 __all__ = [
@@ -243,7 +244,7 @@ def _known(withheld: Sequence[str], most: float, silos: int, missing: Sequence[s
     elif most:
         words.append(f"no record in {silos:,} silos")
     if missing:
-        words.append(f"{len(missing):,} silo{'' if len(missing) == 1 else 's'} sent nothing")
+        words.append(f"{counted(len(missing), 'silo')} sent nothing")
     if not most:
         words.append("no silo has a record of it")
     elif math.isfinite(most):
@@ -254,7 +255,11 @@ def _known(withheld: Sequence[str], most: float, silos: int, missing: Sequence[s
 
 
 def _nothing_to_compare(unreleased: SetAside, silos: int, missing: Sequence[str]) -> GroupError:
-    absent = f", and {len(missing)} silos sent nothing ({listed(missing)})" if missing else ""
+    absent = (
+        f", and {counted(len(missing), 'silo')} sent nothing ({listed(missing)})"
+        if missing
+        else ""
+    )
     return GroupError(
         f"no silo released group {unreleased.group!r}: {unreleased.withheld} of {silos} withheld it{absent}; "
         "fewer than two groups remain to be compared.",

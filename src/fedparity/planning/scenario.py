@@ -384,6 +384,11 @@ class Scenario(OneLine):
 
     def __post_init__(self) -> None:
         check_kind(self.kind)
+        if self.kind == "counts":
+            raise OptionError(
+                "an audit by counts at every score cannot be simulated.",
+                fix='pass kind="mean" or kind="quantile"; counts at every score have no error of the sketch.',
+            )
         Method(estimator=self.estimator)
         check_at_least(1, self.silos, "silos")
         check_at_least(0, self.seed, "seed")

@@ -18,10 +18,11 @@ groups are at four fifths or more, if one is not, by a chance above (1 - c) / 2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from fedparity.documents.result_parts import (
     GroupRate,
     Ratio,
     Sampled,
+    TailReport,
+    TailResult,
     ThresholdReport,
     ThresholdResult,
 )
@@ -56,6 +59,7 @@ __all__ = [
     "records_above",
     "selection_rates",
     "threshold_results",
+    "with_all",
 ]
 
 _ROUNDING = 1e-12
@@ -79,6 +83,7 @@ def compare_rates(
     largest: Group,
     confidence: float,
     moved: FloatArray | None = None,
+    others: bool = False,
 ) -> Comparison:
     """Return each group's rate compared with the highest and with that of ``largest``.
 
@@ -95,6 +100,8 @@ def compare_rates(
         Of all intervals.
     moved : array of two (:func:`tails`) by two by groups, optional
         The rates at the lower and upper limits of a threshold that was itself estimated.
+    others : bool, optional
+        Whether there are groups of whose rates nothing is known: one of them may be the highest, or the lowest.
 
     Examples
     --------
@@ -109,11 +116,16 @@ def compare_rates(
         rate_limits(list(rates.values()), sizes, tail, None if moved is None else moved[position])
         for position, tail in enumerate(tails(confidence, len(rates)))
     )
-    return compare_limits(rates, alone, together, largest=largest)
+    return compare_limits(rates, alone, together, largest=largest, others=others)
 
 
 def compare_limits(
-    rates: Mapping[Group, Bracket], alone: RateLimits, together: RateLimits, *, largest: Group
+    rates: Mapping[Group, Bracket],
+    alone: RateLimits,
+    together: RateLimits,
+    *,
+    largest: Group,
+    others: bool = False,
 ) -> Comparison:
     """Return the comparison of numbers in [0, 1] whose limits are known, one by one and at once."""
     brackets = list(rates.values())
@@ -122,15 +134,19 @@ def compare_limits(
         GroupRate(
             group=group,
             rate=_sampled(brackets[i], alone.rate(i)),
-            ratio=(to_best := _ratio_to_best(i, brackets, alone, together)),
+            ratio=(to_best := _ratio_to_best(i, brackets, alone, together, others=others)),
             ratio_to_largest=_ratio(i, anchor, brackets, alone),
-            difference_to_best=_difference_to_best(i, brackets, alone, together),
+            difference_to_best=_difference_to_best(i, brackets, alone, together, others=others),
             difference_to_largest=_difference(i, anchor, brackets, alone),
             answer=_state(to_best.interval),
         )
         for i, group in enumerate(rates)
     )
-    return Comparison(groups, _widest_gap(brackets, alone, together), _overall(groups))
+    return Comparison(
+        groups,
+        _widest_gap(brackets, alone, together, others=others),
+        _overall(groups, others=others),
+    )
 
 
 def effective_sizes(federation: Federation) -> FloatArray:
@@ -158,7 +174,7 @@ def _sampled(bracket: Bracket, limits: Bounds) -> Sampled:
 
 
 def _ratio_to_best(
-    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
 ) -> Ratio:
     """The ratio of p to the larger of p and q: p/q, but at most 1; undefined if both are 0."""
     one, other = rates[own], _highest_other(own, rates)
@@ -166,6 +182,8 @@ def _ratio_to_best(
     lower = _quotient(one.lower, max(one.lower, other.upper), otherwise=0.0)
     upper = _quotient(one.upper, max(one.upper, other.lower), otherwise=1.0)
     least = min(alone.ratio(own, i).lower for i in range(len(rates)) if i != own)
+    if others:  # all records of one may be selected
+        lower, least = one.lower, alone.rate(own).lower
     most = min(together.ratio(own, i).upper for i in range(len(rates)) if i != own)
     return Ratio(
         value=one.value / best if best else None,
@@ -193,16 +211,18 @@ def _ratio(own: int, other: int, rates: Sequence[Bracket], limits: RateLimits) -
 
 
 def _difference_to_best(
-    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits
+    own: int, rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
 ) -> Sampled:
     """The difference of p and the larger of p and q."""
     one, other = rates[own], _highest_other(own, rates)
     bracket = Bracket(
         value=min(0.0, one.value - other.value),
-        lower=min(0.0, one.lower - other.upper),
+        lower=one.lower - 1 if others else min(0.0, one.lower - other.upper),
         upper=min(0.0, one.upper - other.lower),
     )
     least = min(alone.difference(own, i).lower for i in range(len(rates)) if i != own)
+    if others:
+        least = alone.rate(own).lower - 1
     most = min(together.difference(own, i).upper for i in range(len(rates)) if i != own)
     return _sampled(bracket, Bounds(least, min(0.0, most)))
 
@@ -219,7 +239,9 @@ def _difference(own: int, other: int, rates: Sequence[Bracket], limits: RateLimi
     return _sampled(bracket, limits.difference(own, other))
 
 
-def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimits) -> Sampled:
+def _widest_gap(
+    rates: Sequence[Bracket], alone: RateLimits, together: RateLimits, *, others: bool
+) -> Sampled:
     """The highest rate minus the lowest.
 
     It is the largest of the differences of all pairs: at most the largest upper limit, of which
@@ -229,6 +251,8 @@ def _widest_gap(rates: Sequence[Bracket], alone: RateLimits, together: RateLimit
     values = [rate.value for rate in rates]
     apart = max(rate.lower for rate in rates) - min(rate.upper for rate in rates)
     farthest = max(one.upper - other.lower for one, other in permutations(rates, 2))
+    if others:  # of two of them, one may be selected as a whole and the other not at all
+        farthest = 1.0
     bracket = Bracket(
         value=max(values) - min(values), lower=max(0.0, apart), upper=max(0.0, farthest)
     )
@@ -259,9 +283,9 @@ def _state(interval: Bounds) -> FourFifths:
     return "undetermined"
 
 
-def _overall(groups: Parts[GroupRate]) -> FourFifths:
+def _overall(groups: Parts[GroupRate], *, others: bool) -> FourFifths:
     """Where the smallest ratio lies: below as soon as that of one group is."""
-    states = {group.answer for group in groups}
+    states = {group.answer for group in groups} | ({"undetermined"} if others else set())
     for state in ("below four fifths", "undetermined"):
         if state in states:
             return state
@@ -370,6 +394,7 @@ def at_threshold(
     score_range: tuple[float, float],
     favorable: Favorable = "above",
     unseen: Mapping[Group, float] | None = None,
+    unseen_others: float = 0.0,
     confidence: float = 0.95,
 ) -> ThresholdReport:
     r"""Return the selection rates of all groups at a threshold, and how they compare.
@@ -397,6 +422,8 @@ def at_threshold(
         Who is selected: those at or above the threshold, or those strictly below it.
     unseen : mapping of group to number, optional
         Upper bounds of the further records that exist; see :func:`fedparity.theory.certify`.
+    unseen_others : float, optional
+        Upper bound of the records of groups that the federation lacks: nothing is known of their rates.
     confidence : float in (0, 1), default 0.95
         Of all intervals.
 
@@ -425,7 +452,11 @@ def at_threshold(
     rates = selection_rates(federation, cut, favorable, score_range=score_range, unseen=unseen)
     largest = largest_group(federation)
     found = compare_rates(
-        rates, sizes=effective_sizes(federation), largest=largest, confidence=checked
+        rates,
+        sizes=effective_sizes(federation),
+        largest=largest,
+        confidence=checked,
+        others=unseen_others > 0,
     )
     return ThresholdReport(
         score=cut,
@@ -452,24 +483,34 @@ def threshold_results(
     federation: Federation,
     thresholds: Iterable[float],
     *,
-    favorable: Favorable,
-    confidence: float,
-    score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
+    unseen_others: float,
+    **options: Any,  # noqa: ANN401 -- those of at_threshold
 ) -> tuple[ThresholdResult, ...]:
     """Return the selection rates at each threshold; options are those of ``at_threshold``."""
-    results = []
-    for threshold in thresholds:
-        found, everyone = (
-            at_threshold(
-                federation,
-                threshold,
-                favorable=favorable,
-                confidence=confidence,
-                score_range=score_range,
-                unseen=missing,
-            )
-            for missing in (None, unseen)
+    return tuple(
+        with_all(
+            ThresholdResult,
+            partial(at_threshold, federation, threshold, **options),
+            unseen=unseen,
+            unseen_others=unseen_others,
         )
-        results.append(ThresholdResult(**vars(found), all=everyone.answer))
-    return tuple(results)
+        for threshold in thresholds
+    )
+
+
+_Result = TypeVar("_Result", ThresholdResult, TailResult)
+
+
+def with_all(
+    kind: type[_Result],
+    rates: Callable[..., ThresholdReport | TailReport],
+    *,
+    unseen: Mapping[Group, float] | None,
+    unseen_others: float,
+) -> _Result:
+    """Return the rates of those who answered, and the answer for all, whatever the missing ones hold."""
+    found = rates()
+    missing = unseen or unseen_others
+    everyone = rates(unseen=unseen, unseen_others=unseen_others) if missing else found
+    return kind(**vars(found), all=everyone.answer)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +24,11 @@ from fedparity.thresholds.rates import (
     compare_rates,
     effective_sizes,
     largest_group,
+    with_all,
 )
 from fedparity.uncertainty.brackets import (
     Known,
+    anything,
     bracketed_quantile,
     known_laws,
     pooled_law,
@@ -48,6 +52,7 @@ def scoring_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
+    unseen_others: float = 0.0,
     confidence: float = 0.95,
 ) -> TailReport:
     """Return the share of each group above the median of all records.
@@ -66,7 +71,12 @@ def scoring_rates(
     [0.5, 0.5]
     """
     return tail_rates(
-        federation, 0.5, score_range=score_range, unseen=unseen, confidence=confidence
+        federation,
+        0.5,
+        score_range=score_range,
+        unseen=unseen,
+        unseen_others=unseen_others,
+        confidence=confidence,
     )
 
 
@@ -77,6 +87,7 @@ def tail_rates(
     *,
     score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None = None,
+    unseen_others: float = 0.0,
     confidence: float = 0.95,
 ) -> TailReport:
     r"""Return the share of each group strictly above a quantile of all records together.
@@ -92,7 +103,7 @@ def tail_rates(
     ----------
     level : float in (0, 1)
         The u: 0.9 for the highest tenth.
-    score_range, unseen, confidence
+    score_range, unseen, unseen_others, confidence
         As in :func:`fedparity.at_threshold`.
 
     Raises
@@ -111,10 +122,11 @@ def tail_rates(
     """
     level, confidence = _checked_level(level), check_confidence(confidence)
     known = known_laws(federation, mixtures(federation), score_range, unseen)
-    everyone = pooled_law(known, federation.weights)
+    others = anything(score_range, unseen_others) if unseen_others else None
+    everyone = pooled_law(known, federation.weights, others=others)
     cutoff = bracketed_quantile(everyone, level)
     rates = {group: share_above(law, cutoff) for group, law in known.items()}
-    if not any((unseen or {}).values()):
+    if not unseen_others and not any((unseen or {}).values()):
         rates = _tightened(rates, federation.weights, 1 - level)
     largest = largest_group(federation)
     sizes = effective_sizes(federation)
@@ -126,6 +138,7 @@ def tail_rates(
         moved=_moved_rates(
             known, everyone.law, level, _pooled_size(federation, sizes), confidence
         ),
+        others=unseen_others > 0,
     )
     return TailReport(
         level=level,
@@ -251,18 +264,17 @@ def tail_results(
     federation: Federation,
     levels: Iterable[float],
     *,
-    confidence: float,
-    score_range: tuple[float, float],
     unseen: Mapping[Group, float] | None,
+    unseen_others: float,
+    **options: Any,  # noqa: ANN401 -- those of tail_rates
 ) -> tuple[TailResult, ...]:
     """Return the shares above each quantile of all records; options are those of ``tail_rates``."""
-    results = []
-    for level in levels:
-        found, everyone = (
-            tail_rates(
-                federation, level, confidence=confidence, score_range=score_range, unseen=missing
-            )
-            for missing in (None, unseen)
+    return tuple(
+        with_all(
+            TailResult,
+            partial(tail_rates, federation, level, **options),
+            unseen=unseen,
+            unseen_others=unseen_others,
         )
-        results.append(TailResult(**vars(found), all=everyone.answer))
-    return tuple(results)
+        for level in levels
+    )

@@ -20,6 +20,7 @@ from fedparity.uncertainty.envelopes import Envelope, group_envelopes
 
 __all__ = [
     "Known",
+    "anything",
     "bracketed_quantile",
     "known_laws",
     "pooled_law",
@@ -67,11 +68,15 @@ def known_laws(
     bounds = checked_range(federation, score_range)
     extra = checked_unseen(federation, unseen)
     envelopes = sharp_envelopes(federation, bounds, np.where(np.isfinite(extra), extra, 0.0))
-    anything = Envelope(*(Law([bound], [_WITHOUT_LIMIT]) for bound in bounds))
     return {
-        group: Known(estimates[group], envelope if math.isfinite(more) else anything)
+        group: Known(estimates[group], envelope if math.isfinite(more) else anything(bounds, more))
         for group, envelope, more in zip(federation.groups, envelopes, extra, strict=True)
     }
+
+
+def anything(bounds: tuple[float, float], records: float) -> Envelope:
+    """Return the laws between which all of at most so many records lie, of which nothing is known."""
+    return Envelope(*(Law([bound], [min(records, _WITHOUT_LIMIT)]) for bound in bounds))
 
 
 def sharp_envelopes(
@@ -113,11 +118,15 @@ def bracketed_quantile(known: Known, level: float) -> Bracket:
     return Bracket(value=min(max(value, lower), upper), lower=lower, upper=upper)
 
 
-def pooled_law(known: Mapping[Group, Known], shares: Weights) -> Known:
-    """Return what is known of the law of all groups together.
+def pooled_law(
+    known: Mapping[Group, Known], shares: Weights, *, others: Envelope | None = None
+) -> Known:
+    """Return what is known of the law of all groups together, and of ``others`` that none of them holds.
 
     The laws of an envelope weigh as many records as they describe, so they are put side by side.
     """
+    envelopes = [entry.envelope for entry in known.values()]
+    envelopes += [] if others is None else [others]
     envelope = Envelope(
         *(
             _counted(
@@ -126,7 +135,7 @@ def pooled_law(known: Mapping[Group, Known], shares: Weights) -> Known:
                     np.concatenate([side.weights for side in sides]),
                 )
             )
-            for sides in zip(*(entry.envelope for entry in known.values()), strict=True)
+            for sides in zip(*envelopes, strict=True)
         )
     )
     return Known(mixture({group: entry.law for group, entry in known.items()}, shares), envelope)

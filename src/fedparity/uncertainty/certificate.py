@@ -9,6 +9,7 @@ import numpy as np
 
 from fedparity.federated.federation import Federation, takes_federation
 from fedparity.functionals.curves import center, check_order, power
+from fedparity.functionals.disparity import largest_disparity
 from fedparity.laws.arrays import IntArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
@@ -94,7 +95,7 @@ def bounds_of_disparity(evidence: Evidence, *, order: int = 2, trim: float = 0.0
     if evidence.total:
         least, most = _with_unseen(evidence, upper, order, trim)
         lower, upper = min(lower, least), max(upper, most)
-    widest = evidence.width**order / (2 if order == 1 else 4)
+    widest = largest_disparity(evidence.width, order)
     slack = _ROUNDING * widest
     return Bounds(
         lower=float(max(0.0, lower * (1 - _ROUNDING) - slack)),

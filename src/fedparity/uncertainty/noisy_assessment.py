@@ -15,6 +15,7 @@ from fedparity.federated.federation import Federation
 from fedparity.federated.local_audits import LocalAudit
 from fedparity.federated.measures import Measures
 from fedparity.federated.mixtures import Method
+from fedparity.functionals.disparity import largest_disparity
 from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
@@ -259,8 +260,7 @@ def _outer(certificate: Bounds, known: Bounds, wider: Bounds, reader: HistogramR
 
 def _widest(reader: HistogramReader) -> float:
     """The largest disparity that scores in the range allow."""
-    width = reader.grid.high - reader.grid.low
-    return width**reader.order / (2 if reader.order == 1 else 4)
+    return largest_disparity(reader.grid.high - reader.grid.low, reader.order)
 
 
 def _terms(measured: Measures) -> dict[str, float]:

@@ -13,6 +13,8 @@ import fedparity as fp
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result_parts import Verdicts
 from fedparity.engines.in_process import audit
+from fedparity.federated.mixtures import Method
+from fedparity.uncertainty.assessment import assess, assess_silos
 
 
 def said(result, code):
@@ -168,6 +170,46 @@ def test_one_silo_is_an_audit_too():
     assert result.attribution.selection == 0
     assert result.attribution.silos[0].influence is None
     assert result.silos[0].disparity == pytest.approx(result.disparity.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_nothing_is_larger_than_the_score_range_allows(order):
+    """Two records as far apart as can be: redraws of them scatter beyond the range."""
+    plan = make_plan(order=order, score_range=(0.3, 0.7), score_step=0.1, review_level=0.1)
+    found = audit(plan, make_messages(plan, [0.3, 0.7], ["A", "B"], ["x", "x"]), redraws=100)
+    beyond = assess(found.sketches(), Method(order=order), score_range=(0.3, 0.7), redraws=100)
+    worst, width = found.magnitudes.worst_pair, 0.7 - 0.3
+    largest = width / 2 if order == 1 else width**2 / 4
+
+    assert beyond.pairs[0].interval.upper > width
+    assert beyond.disparity.interval.upper > largest
+    assert worst.share_of_range <= 1
+    assert worst.corrected <= worst.interval.upper == worst.combined.upper == width
+    assert found.pairs[0].interval.upper == width
+    assert found.disparity.interval.upper == found.disparity.combined.upper
+    assert found.disparity.combined.upper == pytest.approx(largest, rel=1e-12)
+    assert found.silos[0].interval.upper == pytest.approx(largest, rel=1e-12)
+    assert found.heterogeneity.interval.upper <= width / (2 * order) + 1e-12
+    assert found.attribution.intervals.within.upper <= largest + 1e-12
+
+
+def test_the_interval_of_a_silo_holds_what_it_shows_alone():
+    """Merged counts are spread as those of all silos are; its interval sees those of the silo alone."""
+    outside = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        plan = make_plan(order=1, score_range=(1, 10), score_step=1, disclosure={})
+        scores = 1.0 + random.binomial(9, 0.4, 300)
+        groups, silos = random.choice(["A", "B"], 300), random.integers(0, 5, 300).astype(str)
+        found = audit(plan, make_messages(plan, scores, groups, silos), redraws=20)
+        alone = assess_silos(
+            found.sketches(), Method(order=1), found.silos_received, confidence=0.95, seed=0
+        )
+        for silo in found.silos:
+            assert silo.disparity in silo.interval
+            outside += silo.disparity not in alone[silo.silo].interval
+
+    assert outside
 
 
 def test_counts_may_be_weights():

@@ -110,6 +110,52 @@ def test_such_a_result_survives_its_json(unit, order):
     assert fp.AuditResult.from_dict(found.to_dict()) == found
 
 
+@pytest.mark.parametrize("hidden", [0.05, 0.95])
+def test_no_group_set_aside_is_taken_to_be_at_four_fifths(hidden):
+    """A and B have the same rates; all records of C lie on one side of the threshold."""
+    random = np.random.default_rng(4)
+    groups = np.repeat(["A", "B", "C"], [4000, 4000, 16])
+    scores = np.where(groups == "C", hidden, random.random(groups.size))
+    silos = np.arange(groups.size) % 2
+    plan = make_plan(groups=GROUPS, disclosure={}, thresholds=(0.5,))
+
+    found = audited(plan, (scores, groups, silos)).with_rates(tails=(0.5,))
+    above = scores >= 0.5
+    best = max(above[groups == group].mean() for group in GROUPS)
+
+    for rates in (*found.thresholds, *found.tails):
+        assert (rates.answer, rates.all) == ("at least four fifths", "undetermined")
+    for report in (found.at_threshold(0.5, of="all"), found.at_quantile(0.5, of="all")):
+        assert report.answer == "undetermined"
+        assert report.widest_gap.interval.upper == report.widest_gap.upper == 1.0
+    for row in found.at_threshold(0.5, of="all").groups:
+        rate = above[groups == row.group].mean()
+        assert rate / best in row.ratio
+        assert rate - best in row.difference_to_best
+        assert row.ratio.interval.lower <= row.ratio.lower
+    assert np.quantile(scores, 0.5) in found.at_quantile(0.5, of="all").cutoff
+    assert found.at_quantile(0.5, of="all").cutoff.upper > found.tails[0].cutoff.upper
+
+
+def test_a_group_below_four_fifths_stays_so_whatever_others_have():
+    scores, groups, silos = table()
+    plan = make_plan(groups=GROUPS, disclosure={}, thresholds=(0.45,))
+
+    (rates,) = audited(plan, (scores, groups, silos)).thresholds
+
+    assert rates.answer == rates.all == "below four fifths"
+
+
+def test_a_group_of_which_nobody_has_a_record_leaves_nothing_open():
+    scores, groups, silos = table()
+    kept = groups != "C"
+    plan = make_plan(groups=GROUPS, thresholds=(0.0001,))
+
+    (rates,) = audited(plan, (scores[kept], groups[kept], silos[kept])).thresholds
+
+    assert rates.answer == rates.all == "at least four fifths"
+
+
 def test_with_noise_it_is_set_aside_too():
     plan = make_plan(groups=GROUPS, disclosure={}, privacy={"mode": "dp", "epsilon": 1.0})
     scores, groups, silos = table()
@@ -186,3 +232,28 @@ def test_sex_and_race_on_compas_in_five_silos_is_an_audit():
     assert found.disparity.verdict.answered == "above"
     assert found.warnings[0].code == "group_set_aside"
     assert max(map(len, audit_text(found).splitlines())) <= 80
+
+
+def test_in_tables_by_axis_too():
+    """Two people of a third race in each silo, whom no silo released."""
+    random = np.random.default_rng(0)
+    size = 6000
+    table = {
+        "z": random.random(size),
+        "sex": np.array(["F", "M"])[random.integers(0, 2, size)],
+        "race": np.where(np.arange(size) < 4, "c", np.array(["a", "b"])[np.arange(size) % 2]),
+        "silo": np.array(["x", "y"])[random.integers(0, 2, size)],
+    }
+    axes = {"sex": ("F", "M"), "race": ("a", "b", "c")}
+    plan = fp.Plan(title="t", axes=axes, score_range=(0, 1), thresholds=(0.5,))
+    columns = {name: name for name in axes}
+
+    found = fp.simulate(table, plan=plan, silo="silo", score="z", axes=columns, redraws=20)
+    found = found.with_rates(thresholds=(0.3,))
+
+    by_axis = {
+        table.by: [(each.answer, each.all) for each in table.thresholds] for table in found.tables
+    }
+    known, open_ = ("at least four fifths",) * 2, ("at least four fifths", "undetermined")
+    assert by_axis["sex",] == [known, known]
+    assert by_axis["race",] == [open_, open_]

@@ -184,6 +184,7 @@ def test_a_plan_is_plain_when_written_and_short_when_shown(planned):
         {"error": 0.1, "disparity": 0.2},
         {"error": 0.1, "confidence": 1.0},
         {"error": 0.1, "kind": "median"},
+        {"error": 0.1, "kind": "counts"},
         {"error": 0.1, "estimator": "linear"},
         {"error": 0.1, "levels": 0},
         {"error": 0.1, "replicates": 18},
