@@ -125,7 +125,7 @@ def impact_table(result: AuditResult, place: int, number_of: int, *, tail: bool)
                     Cell(f"{base}/groups/{i}/rate/interval", "percents"),
                     Cell(f"{base}/groups/{i}/ratio/value", "number"),
                     Cell(f"{base}/groups/{i}/ratio/interval", "span"),
-                    Cell(f"{base}/groups/{i}/answer", "text"),
+                    Cell(f"{base}/groups/{i}/answer", "four fifths"),
                 ),
             )
             for i, each in enumerate(rates.groups)
@@ -291,7 +291,7 @@ def given_table(result: AuditResult, place: int) -> Table:
         caption="Disparity of scores among records with the same outcome",
         corner="outcome",
         columns=_titles(
-            "records", "disparity", often, "guaranteed range", "W2", "selection", "within"
+            "records", "disparity", often, "guaranteed range", "W₂", "selection", "within"
         ),
         rows=tuple(
             Row(
