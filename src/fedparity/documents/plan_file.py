@@ -35,7 +35,7 @@ _COMMENTS = {
     "period": "first and last day of the records",
     "order": "2: squared differences, 1: absolute ones",
     "review_level": "disparity above which you want a review",
-    "review_unit": 'of the pair furthest apart: "points", "share" or "sd"; of all: "squared"',
+    "review_unit": '"points", "share", "sd": the worst pair; "squared": all groups',
     "trim": "share of levels left out at each end",
     "silos": "the roster: then missing ones are reported, and others refused",
     "axes": "a table by each, and one by all of them together",

@@ -260,7 +260,7 @@ def _mapping_fix(counts: Mapping[str, int], known: Collection[str]) -> str:
         return f"if they mean the same, pass {shown}{kept}."
     if not frequent:
         return (
-            'look at those lines: map what they hold with --map "LABEL=GROUP", send all others to one '
+            'look at those lines, then map their labels with --map "LABEL=GROUP", send all others to one '
             "group with --other LABEL, or add them to the plan."
         )
     near = next(((text, found[0]) for text in frequent if (found := nearest(text, known))), None)
