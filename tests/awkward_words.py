@@ -28,7 +28,7 @@ _AWKWARD = (
     r"(^|  )Of (the bootstrap|intervals|redraws)\.",  # number of bootstrap samples
     r"[Ww]hat the verdict compares (with|the disparity)",  # disparity above which you want a review
     r"What they are\.|How (they are|it is) read",  # values sent; how the auditor combines them
-    r"(^|  )The p of",  # 2: squared differences, 1: absolute ones
+    r"(^|  )The p of|p of W_p:",  # 2: squared differences, 1: absolute ones
     r"[Oo]f no effect on the result\.",  # the result is the same
     r"Neither ask nor write",  # do not check or write the ledger
     r"where an unexpected error comes from",  # a full traceback

@@ -12,6 +12,7 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import SetAside
 from fedparity.errors.base import listed
 from fedparity.modes.mode import MissingRecords, mode_of
+from fedparity.text import counted
 
 __all__ = [
     "audit_warnings",
@@ -151,7 +152,7 @@ def _coarser(plan: Plan, messages: Sequence[SiloSketch]) -> str:
     if plan.sketch == "counts":
         return (
             f"{len(coarser):,} of {len(levels):,} silo-group samples were small, so some of their "
-            f"scores were counted together ({min(coarser)} counts for {most} scores at least)."
+            f"scores were counted together ({counted(min(coarser), 'count')} for {most} scores at least)."
         )
     return (
         f"{len(coarser):,} of {len(levels):,} silo-group samples were small, so they sent fewer "

@@ -70,6 +70,8 @@ _SAID_FIRST = frozenset(
     {"silos_missing", "silos_dropped_out", "group_set_aside", "implausible_count"}
 )
 """Codes of the warnings that are printed at the top, not among the others."""
+_WRONG_GROUPS = "labels_alike"
+"""The code of the warning that is always printed in full: with it, every number is of other groups than was meant."""
 
 
 def audit_text(result: AuditResult, width: int = 80, *, details: bool = False) -> str:
@@ -149,6 +151,9 @@ def _headline(result: AuditResult, width: int) -> list[str]:
 def _warnings(result: AuditResult, width: int, most: int | None) -> list[str]:
     """The warnings that the headline does not say, each with its code; of many the first."""
     others = [warning for warning in result.warnings if warning.code not in _SAID_FIRST]
+    others.sort(key=lambda warning: warning.code != _WRONG_GROUPS)
+    if most == 0 and others and others[0].code == _WRONG_GROUPS:
+        most = 1
     shown = others[:most]
     lines = list(_each((f"{each.text} [{each.code}]" for each in shown), width, "! "))
     if left_over := others[len(shown) :]:
@@ -218,7 +223,7 @@ def _groups(result: AuditResult, width: int) -> list[str]:
         f"{right(percent(each.share), 9)}{right(number(each.mean), 11)}"
         for each in result.groups[:_SHOWN]
     ]
-    return [cut(line, width) for line in lines] + _more(len(result.groups), "groups")
+    return [cut(line, width) for line in lines] + _more(len(result.groups), "group")
 
 
 def _table(table: TableResult, width: int) -> list[str]:
@@ -346,11 +351,12 @@ def _pairs(result: AuditResult, width: int) -> list[str]:
             f"{number(abs(pair.mean_gap))}"
         )
         lines += wrapped(words, width, first="  ", rest="    ")
-    return lines + _more(len(result.pairs), "pairs")
+    return lines + _more(len(result.pairs), "pair")
 
 
-def _more(total: int, things: str) -> list[str]:
-    return [f"  and {total - _SHOWN:,} more {things} in the JSON"] if total > _SHOWN else []
+def _more(total: int, thing: str) -> list[str]:
+    more = total - _SHOWN
+    return [f"  and {counted(more, f'more {thing}')} in the JSON"] if more > 0 else []
 
 
 def _sources(result: AuditResult, width: int) -> list[str]:

@@ -164,8 +164,14 @@ class Finding:
             lines += wrapped(each, 80, first=" " * 10)
         lines += [f"{'':10}{each}".rstrip() for each in self.table]
         if self.error is not None:
-            lines += wrapped(self.error.message, 80, first="      ✗ ")
-            lines += wrapped(self.error.fix, 80, first="        fix: ")
+            first, *kinds = self.error.message.splitlines()
+            lines += wrapped(first, 80, first="      ✗ ")
+            for each in kinds:
+                lines += wrapped(each.strip(), 80, first=" " * 10)
+            first, *fixes = self.error.fix.splitlines()
+            lines += wrapped(first, 80, first="        fix: ")
+            for each in fixes:
+                lines += wrapped(each.strip(), 80, first=" " * 13)
         return lines
 
 
@@ -373,7 +379,7 @@ def _data(plan: Plan, source: object, options: DoctorOptions) -> Finding:
         records = planned_records(source, plan, **options.table.reading())
         if not mode.in_rounds:
             mode.check(silo, weighted=records.weighted)
-        with progress_bar("rows") as progress:
+        with progress_bar("rows") as progress, records.explained(plan.score_range):
             shown = mode.preview(records, silo, ComputeOptions(progress=progress))
     except FedparityError as error:
         return Finding(f"{name} does not fit the plan", error, facts)

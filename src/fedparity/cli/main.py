@@ -104,6 +104,18 @@ class LazyGroup(click.Group):
             ctx.exit()
         return super().parse_args(ctx, args)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names; of a misspelled one say the nearest."""
+        name = args[0]
+        from difflib import get_close_matches  # noqa: PLC0415 -- only after a mistake
+
+        near = () if name in self.places else get_close_matches(name, self.places, n=1)
+        if near and not ctx.resilient_parsing:
+            ctx.fail(f"no such command {name!r}. Did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
     def list_commands(self, _: click.Context) -> list[str]:
         """Return the names of the commands, in the order in which they are used."""
         return list(self.places)
@@ -425,6 +437,14 @@ def _end(error: Exception, typed: Sequence[str]) -> NoReturn:
     sys.exit(ExitCode.BUG)
 
 
+_CLICK_TYPES = {
+    "is not a valid float range": "is not a number",
+    "is not a valid float": "is not a number",
+    "is not a valid integer range": "is not a whole number",
+    "is not a valid integer": "is not a whole number",
+}
+
+
 def _print_usage(error: click.ClickException) -> None:
     context = getattr(error, "ctx", None)
     path = "fedparity" if context is None else context.command_path
@@ -432,6 +452,8 @@ def _print_usage(error: click.ClickException) -> None:
         click.echo(context.get_usage(), err=True)
     message = printable(error.format_message())
     message = message[:1].lower() + message[1:]
+    for words, plain in _CLICK_TYPES.items():
+        message = message.replace(words, plain)
     click.echo(f"error: {message}\nfix: see {path} --help.", err=True)
 
 

@@ -100,7 +100,8 @@ class SimulationOptions:
         """Refuse options that contradict each other."""
         if (self.silo is None) == (self.regime is None):
             raise click.UsageError(
-                "give either --silo, a column, or --regime, to assign rows to silos."
+                "name the column of the silos with --silo, or let --regime assign the rows to silos; "
+                "one of the two."
             )
         if self.regime is None and not self.rho is self.silos is None:
             raise click.UsageError("--rho and --silos go with --regime.")

@@ -356,7 +356,7 @@ def _reasons(release: Release) -> list[tuple[Group, str]]:
     ]
 
 
-_VALUES = {"mean": "bin means", "quantile": "quantiles"}
+_VALUES = {"mean": "bin mean", "quantile": "quantile"}
 
 
 def numbers_words(sketch: SiloSketch) -> str:
@@ -412,7 +412,7 @@ def _sentences(cell: SketchedCell, plan: Plan) -> Iterator[str]:
         yield f"counts at scores: {', '.join(_runs(cell, plan))}"
     elif cell.values is not None:
         values = " ".join(map(_exact, cell.values.tolist()))
-        yield f"{cell.levels:,} {_VALUES.get(plan.sketch, 'values')}: {values}"
+        yield f"{counted(cell.levels, _VALUES.get(plan.sketch, 'value'))}: {values}"
     if cell.mean_square is not None:
         yield f"mean squared distance from them: {_exact(cell.mean_square)}"
     for threshold, above in zip(plan.thresholds, cell.above, strict=True):

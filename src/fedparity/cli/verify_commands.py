@@ -208,7 +208,9 @@ def _ending(
     valid = sum(each.error is None for each in found)
     words = f"{valid:,} of {counted(len(found), 'message')} ok"
     if plan.silos is None:
-        return wrapped(f"{words}; the plan has no roster, so nobody can be missing.", width)
+        return wrapped(
+            f"{words}; the plan lists no silos, so a missing one cannot be noticed.", width
+        )
     if missing:
         return wrapped(f"{words}; {len(missing):,} missing: {named(list(missing))}.", width)
     return wrapped(f"{words}; all silos in the plan have answered.", width)

@@ -406,8 +406,10 @@ def unreachable_level(
     most = {"points": width, "share": 1.0}.get(unit)
     if most is None or level < most:
         return None
-    words = f"{level:g} points" if unit == "points" else f"a share of {level:g}"
-    return f"a review level of {words} is not below the whole score range, {most:g}: no audit can exceed it"
+    words = f"{level:g} points is not below the whole score range, {most:g}"
+    if unit == "share":
+        words = f"{level:g} is {100 * level:g} % of the score range (5 % is 0.05)"
+    return f"a review level of {words}: no audit can exceed it"
 
 
 def _level_warnings(plan: Plan) -> tuple[str, ...]:

@@ -190,7 +190,7 @@ def score_range(value: object) -> tuple[float, float]:
         "score_range",
         "two numbers, the lower one first",
         value,
-        fix=f"write {EXAMPLES['score_range']}, the range the scores can have by definition.",
+        fix=f"write {EXAMPLES['score_range']} (--range 0 1), the range the scores can have by definition.",
     )
 
 
@@ -244,8 +244,13 @@ def group_labels(value: object) -> tuple[Group, ...]:
     """Return the groups, whose texts are distinct and which all have the same number of parts."""
     items = list(value) if isinstance(value, list | tuple) else []
     if not 2 <= len(items) <= MOST_GROUPS:
-        expected = f"a list of 2 to {MOST_GROUPS:,} labels"
-        raise PlanError.wrong("groups", expected, value, fix=f"write {EXAMPLES['groups']}.")
+        expected, fix = f"a list of 2 to {MOST_GROUPS:,} labels", f"write {EXAMPLES['groups']}."
+        if len(items) > MOST_GROUPS:  # they may be read from data, and name people
+            raise PlanError(
+                f"groups must be {expected}, not {len(items):,}.",
+                fix=f"{fix[:-1]}; name the column of the groups, not one that differs in every record.",
+            )
+        raise PlanError.wrong("groups", expected, value, fix=fix)
     groups = tuple(_group(item) for item in items)
     widths = {len(group) if isinstance(group, tuple) else 1 for group in groups}
     if len(widths) > 1:

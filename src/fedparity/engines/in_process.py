@@ -50,9 +50,9 @@ __all__ = [
 
 _RANGE_FROM_DATA = AuditWarning(
     code="range_from_data",
-    text="the score range was taken from the data, since none was given: what rests on it "
-    "(certificate, outer bounds) holds only if no score can lie beyond the lowest and the highest "
-    "one here.",
+    text="the score range was taken from the data because none was given: the guaranteed ranges "
+    "(certificate, outer bounds) hold only if no score can be below the lowest or above the highest one "
+    "here. To state the range by its definition, pass --range LOW HIGH (score_range=).",
 )
 _KEYS_LEFT_OUT = AuditWarning(
     code="keys_left_out",
@@ -481,10 +481,10 @@ def _alike(groups: Sequence[Group]) -> list[AuditWarning]:
     """A warning of labels that may be spellings of one group; none if there are no such labels."""
     parts = (part for group in groups for part in (group if isinstance(group, tuple) else [group]))
     texts = sorted({part for part in parts if isinstance(part, str)})
+    # of all spellings one is kept: one without spaces around it, if there is one
+    kept = sorted(texts, key=lambda text: text != text.strip())
     pairs = [
-        (text, first)
-        for place, text in enumerate(texts)
-        if (first := look_alike(text, texts[:place])) is not None
+        (text, first) for text in texts if (first := look_alike(text, kept)) not in (text, None)
     ]
     if not pairs:
         return []

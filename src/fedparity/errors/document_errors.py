@@ -76,7 +76,7 @@ class DocumentError(InputError):
     def not_json(cls, problem: str) -> DocumentError:
         return cls(
             f"the document is not JSON: {problem}.",
-            fix="send the file as it was written, without opening it in an editor.",
+            fix="check that it is the file that fedparity wrote, unchanged: a message or a result, not a plan or a table.",
         )
 
     @classmethod
@@ -164,7 +164,7 @@ class OutputError(InputError):
     def exists(cls, name: str) -> OutputError:
         return cls(
             f"{name} exists already.",
-            fix="choose another name, or pass overwrite=True (--force) to replace it.",
+            fix="choose another name, or pass --force (overwrite=True) to replace it.",
         )
 
     @classmethod
@@ -218,7 +218,7 @@ class MessageError(DocumentError):
     def schema(cls, expected: str, found: object) -> MessageError:
         return cls(
             f"the message's schema must be {expected!r}, not {shown(found)}.",
-            fix="check that the file is a sketch, and update fedparity if the silo's is newer.",
+            fix="give the messages of the silos only, such as *.sketch.json; update fedparity if a silo's is newer.",
         )
 
     @classmethod

@@ -178,6 +178,8 @@ class RecordsError(InputError):
 
 
 _MOST_LABELS = 5
+_FEWEST_RECORDS = 11
+"""A label of fewer records may be a value of single people, such as a name, and is not printed."""
 
 
 class LabelError(GroupError):
@@ -192,22 +194,22 @@ class LabelError(GroupError):
         *,
         where: str = "",
     ) -> LabelError:
-        frequent = sorted(counts, key=lambda text: (-counts[text], text))[:_MOST_LABELS]
-        shown = ", ".join(f"{shortened(text)!r} ({counts[text]:,})" for text in frequent)
-        more, total = len(counts) - len(frequent), sum(counts.values())
-        tail = f" and {more:,} more labels" if more else ""
+        shown = _printable_labels(counts, known)[:_MOST_LABELS]
+        words = ", ".join(f"{shortened(text)!r} ({counts[text]:,})" for text in shown)
+        more, total = len(counts) - len(shown), sum(counts.values())
+        if more:
+            rest = f"{more:,} {'more ' if shown else ''}label{'' if more == 1 else 's'}"
+            words = f"{words} and {rest}" if shown else rest
         return cls(
-            f"{listed(columns)} contains labels that are not groups of the plan: {shown}{tail}, in "
+            f"{listed(columns)} contains labels that are not groups of the plan: {words}, in "
             f"{total:,} record{'' if total == 1 else 's'} in all{where}.",
             fix=_mapping_fix(counts, known),
         )
 
     @classmethod
-    def too_many(cls, columns: Collection[str], most: int, shown: Iterable[str]) -> LabelError:
-        examples = listed((shortened(text) for text in shown), most=2)
+    def too_many(cls, columns: Collection[str], most: int) -> LabelError:
         return cls(
-            f"{listed(columns)} contains more than {most:,} labels that are not groups of the plan, such as "
-            f"{examples}.",
+            f"{listed(columns)} contains more than {most:,} labels that are not groups of the plan.",
             fix="name the column of the groups, not one that differs in every record, or send all "
             "other labels to one group with --other LABEL.",
         )
@@ -229,20 +231,38 @@ class LabelError(GroupError):
         )
 
 
+def _printable_labels(counts: Mapping[str, int], known: Collection[str]) -> list[str]:
+    """The labels that name nobody, the most frequent first: spellings of groups, and those of many records."""
+    frequent = sorted(counts, key=lambda text: (-counts[text], text))
+    return [
+        text
+        for text in frequent
+        if counts[text] >= _FEWEST_RECORDS or look_alike(text, known) is not None
+    ]
+
+
+_MOST_OPTIONS = 20
+
+
 def _mapping_fix(counts: Mapping[str, int], known: Collection[str]) -> str:
     """The options that map look-alikes of groups, or else the most frequent label, to a group."""
-    frequent = sorted(counts, key=lambda text: (-counts[text], text))
+    frequent = _printable_labels(counts, known)
     alike = {text: group for text in frequent if (group := look_alike(text, known)) is not None}
     if alike:
         shown = " ".join(
-            f'--map "{text}={group}"' for text, group in [*alike.items()][:_MOST_LABELS]
+            f'--map "{text}={group}"' for text, group in [*alike.items()][:_MOST_OPTIONS]
         )
         kept = (
             ""
-            if len(alike) == len(frequent)
+            if len(alike) == len(counts)
             else "; send the others to one group with --other LABEL"
         )
         return f"if they mean the same, pass {shown}{kept}."
+    if not frequent:
+        return (
+            'look at those lines, then map their labels with --map "LABEL=GROUP", send all others to one '
+            "group with --other LABEL, or add them to the plan."
+        )
     near = next(((text, found[0]) for text in frequent if (found := nearest(text, known))), None)
     example = (
         f"{shortened(frequent[0])}=LABEL" if near is None else f"{shortened(near[0])}={near[1]}"

@@ -386,7 +386,7 @@ def review_words(plan: Plan) -> str:
         "share": "of the score range",
         "sd": "standard deviations of the score",
     }[plan.review_unit]
-    return f"{level} {unit} between the two groups farthest apart"
+    return f"{level} {unit} between the two groups furthest apart"
 
 
 def _computed(plan: Plan, described: Description) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from fedparity.errors import OptionError
 from fedparity.laws.labels import Group
 from fedparity.sketches.kinds import Kind
+from fedparity.text import counted
 
 __all__ = [
     "Decision",
@@ -323,5 +324,5 @@ def _sent(number: int, levels: int, disclosure: Disclosure, kind: Kind) -> Decis
     per_level = disclosure.records_per_level
     by_level = allowed == max(number // per_level, 1)
     rule = f"one per {per_level} records" if by_level else f"{TAIL} records beyond each end"
-    reason = f"{allowed} values instead of {levels} ({rule})"
+    reason = f"{counted(allowed, 'value')} instead of {levels} ({rule})"
     return Decision(levels=allowed, withheld=None, reasons=(reason,))

@@ -253,7 +253,7 @@ class Ledger:
             return  # another process began it at the same moment
         sys.stderr.write(
             f"note: there was no ledger, so a new one begins in\n  {printable(self.path)}\n"
-            "  If an earlier one is lost or elsewhere, nothing it knew is remembered.\n"
+            "  If you have an earlier one, name it with --ledger: this one knows nothing of past releases.\n"
         )
 
     def _require_file(self, descriptor: int) -> None:

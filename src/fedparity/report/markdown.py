@@ -207,5 +207,5 @@ def _provenance(result: AuditResult) -> list[str]:
     if result.signature is not None:
         signed = f"signed with the key {code(result.signature.key)}, which fits"
     return [
-        f"Plan {code(result.plan.digest)}, {plain(result.software)}; {signed}; again with {command}."
+        f"Plan {code(result.plan.digest)}, {plain(result.software)}; {signed}. The same result again: {command}."
     ]

@@ -46,6 +46,11 @@ def table_name(result: AuditResult, table: TableResult) -> str:
     return " × ".join(axes) if axes else "group"
 
 
+def _by(result: AuditResult, place: int) -> str:
+    """What tells a caption from those of the other tables; nothing if there is one table."""
+    return f", by {table_name(result, result.tables[place])}" if len(result.tables) > 1 else ""
+
+
 def category_table(result: AuditResult, place: int) -> Table:
     """Return every category of a table with its records and why it is not compared, if it is not."""
     table = result.tables[place]
@@ -127,7 +132,7 @@ def impact_table(result: AuditResult, place: int, number_of: int, *, tail: bool)
                     Cell(f"{base}/groups/{i}/rate/interval", "percents"),
                     Cell(f"{base}/groups/{i}/ratio/value", "number"),
                     Cell(f"{base}/groups/{i}/ratio/interval", "span"),
-                    Cell(f"{base}/groups/{i}/answer", "text"),
+                    Cell(f"{base}/groups/{i}/answer", "four fifths"),
                 ),
             )
             for i, each in enumerate(rates.groups)
@@ -192,7 +197,8 @@ def area_table(result: AuditResult, place: int) -> Table:
     base = f"/tables/{place}/outcome/groups"
     often = f"{percent(outcome.confidence)} interval"
     return Table(
-        caption="How well scores tell outcomes apart; the records released have at least and at most",
+        caption=f"How well scores tell outcomes apart{_by(result, place)}; the records released have at least "
+        "and at most",
         corner="group",
         columns=_titles(
             "positive", "negative", "base rate", "AUC", often, "at least", "at most", "Brier"
@@ -234,7 +240,7 @@ def error_table(result: AuditResult, place: int, number_of: int) -> Table:
     groups = [group_words(each.group) for each in found.rates[0].groups]
     heads = [title for name in groups for title in (name, "interval")]
     return Table(
-        caption=f"Errors if a score of {number(found.score)} or more is predicted positive",
+        caption=f"Errors if a score of {number(found.score)} or more is predicted positive{_by(result, place)}",
         corner="rate",
         columns=_titles(*heads, "largest gap", "interval"),
         rows=tuple(rows),
@@ -247,7 +253,7 @@ def calibration_table(result: AuditResult, place: int) -> Table:
     base = f"/tables/{place}/outcome/calibration"
     edges = outcome.edges
     return Table(
-        caption="Outcomes by score: the share of positive outcomes in each bin",
+        caption=f"Outcomes by score: the share of positive outcomes in each bin{_by(result, place)}",
         corner="score",
         columns=_titles(
             *(
@@ -295,10 +301,10 @@ def given_table(result: AuditResult, place: int) -> Table:
     outcome = _outcome(result, place)
     often = f"{percent(outcome.confidence)} interval"
     return Table(
-        caption="Disparity of scores among records with the same outcome",
+        caption=f"Disparity of scores among records with the same outcome{_by(result, place)}",
         corner="outcome",
         columns=_titles(
-            "records", "disparity", often, "guaranteed range", "W2", "selection", "within"
+            "records", "disparity", often, "guaranteed range", "W₂", "selection", "within"
         ),
         rows=tuple(
             Row(

@@ -17,6 +17,7 @@ from fedparity.documents.result import AuditResult
 from fedparity.errors.base import check_pdf, extra
 from fedparity.report import tables
 from fedparity.report.formats import Preparation, circumstances
+from fedparity.report.outcome_tables import outcome_blocks
 from fedparity.report.sentences.answers import (
     how_certain,
     how_large,
@@ -145,9 +146,16 @@ def _details(
 ) -> Iterator[Block]:
     """The basis of the answer."""
     yield {"kind": "break"}
-    for table in tables.rate_tables(result):
-        yield _table(table, document)
-    yield from (_text(reading_rates(rates, result)) for rates in tables.all_rates(result))
+    if rates := tables.all_rates(result):
+        yield {"kind": "section", "text": "Rates at thresholds"}
+        for table in tables.rate_tables(result):
+            yield _table(table, document)
+        yield from (_text(reading_rates(each, result)) for each in rates)
+    if result.tables:
+        yield {"kind": "section", "text": "By axis and by outcome"}
+        for table, sentences in outcome_blocks(result):
+            yield _table(table, document)
+            yield from map(_text, sentences)
     yield {"kind": "section", "text": "Silos"}
     if summed := summed_silos(result):
         yield _text(summed)

@@ -169,7 +169,7 @@ class Listing:
         with self._lock:
             self._unlisted.add(text)
             if len(self._unlisted) > _MOST_UNLISTED:
-                raise LabelError.too_many(self._columns, _MOST_UNLISTED, sorted(self._unlisted))
+                raise LabelError.too_many(self._columns, _MOST_UNLISTED)
         faults.unlisted[text] += count
         return _NONE
 

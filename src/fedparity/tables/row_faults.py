@@ -241,13 +241,21 @@ def fault_errors(
             )
         )
     if log.unlabeled.count:
+        fix = (
+            "add the group 'unknown' to the plan, or map the missing label to a group with --map \"=LABEL\" "
+            '(mapping={"": LABEL}).'
+        )
+        if not isinstance(scheme, Listing):  # there is no plan
+            fix = (
+                'pass --map "=unknown" (mapping={"": "unknown"}) to make them a group of their own, or leave '
+                "them out with a filter (--where)."
+            )
         errors.append(
             LabelError(
                 f"{counted(log.unlabeled.count, 'record')} {'has' if log.unlabeled.count == 1 else 'have'} no "
                 f"label in {listed(roles.groups)}"
                 f"{log.unlabeled.words(place)}.",
-                fix="add the group 'unknown' to the plan, or map the missing label to a group with "
-                '--map "=LABEL" (mapping={"": LABEL}).',
+                fix=fix,
             )
         )
     if log.unlisted:

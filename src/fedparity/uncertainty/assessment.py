@@ -117,8 +117,8 @@ def cautions(federation: Federation, *, certified: bool) -> tuple[AuditWarning, 
         warnings.append(
             AuditWarning(
                 code="small_cells",
-                text=f"{small} of {federation.counts.size} silo-group samples have fewer than "
-                f"{_SMALL_CELL} records: the ranges may be too narrow.",
+                text=f"{small} of {federation.counts.size} silo-group samples {'has' if small == 1 else 'have'} "
+                f"fewer than {_SMALL_CELL} records: the ranges may be too narrow.",
             )
         )
     for group, reach in zip(federation.groups, group_reaches(federation).tolist(), strict=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.outcome_audits import outcome_result
 from tests.report_audits import named_audit, synthetic
 
 from fedparity.report.html.page import html_report
@@ -64,6 +65,8 @@ def reports(tmp_path_factory):
 
 def audit(name):
     """The audit of a name, or of a number of silos."""
+    if name == "outcomes":
+        return outcome_result()
     if not name.isdigit():
         return named_audit(name)
     return synthetic(int(name), redraws=20, levels=50)

@@ -9,6 +9,7 @@ from tests.e2e.browser.conftest import PHONE, THOUSAND, WIDE
 pytestmark = pytest.mark.browser
 
 SHOWN = (
+    "outcomes",
     *("5", "60", THOUSAND, "below", "inconclusive", "none"),
     *("names", "missing", "ten-groups", "order-1", "unknown-terms", "grid", "squared"),
 )

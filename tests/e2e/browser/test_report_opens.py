@@ -49,6 +49,27 @@ def test_the_first_screen_answers(open_report, name):
     assert name == "ten-groups" or places[-1] < WIDE[1]  # their table is longer than a screen
 
 
+def test_tables_use_the_whole_column_before_they_scroll(open_report):
+    """On a desk, tables of two categories with all their intervals need no scrolling."""
+    page = open_report("outcomes").page
+
+    cut = page.locator(".scroll.more caption").all_text_contents()
+
+    assert [words for words in cut if "sex × region" not in words] == []
+
+
+def test_on_a_phone_the_end_of_every_caption_is_on_the_screen(open_report):
+    """It says that the table scrolls."""
+    page = open_report("outcomes", PHONE).page
+
+    ends = page.locator("main .scroll.more caption").evaluate_all(
+        "each => each.map((one) => one.getBoundingClientRect().right)"
+    )
+
+    assert len(ends) > 5
+    assert max(ends) <= PHONE[0]
+
+
 def tops(page, selector):
     return [each.bounding_box()["y"] for each in page.locator(selector).all()]
 

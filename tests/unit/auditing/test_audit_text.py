@@ -9,6 +9,7 @@ from tests.audit_strategies import make_cell, make_message, make_messages, make_
 from tests.outcome_audits import outcome_result
 from tests.report_audits import AUDITS, named_audit
 
+import fedparity as fp
 from fedparity.cli.audit_text import audit_text
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
@@ -331,3 +332,36 @@ def test_the_short_answer_shows_outcomes_by_each_axis():
     assert heads == ["Outcomes by sex", "Outcomes by region"]
     assert "Outcomes by group" in long
     assert widest(short) <= 80
+
+
+def test_labels_that_may_be_one_group_are_always_named_in_full():
+    """Everything else on the screen is of the wrong groups."""
+    random = np.random.default_rng(3)
+    groups = np.where(random.random(900) < 0.5, "women", "men")
+    groups[:60] = "Men"
+    table = {"z": random.random(900), "g": groups, "s": np.repeat([*"abcdefghi"], 100)}
+
+    text = audit_text(fp.simulate(table, score="z", group="g", silo="s", score_range=(0, 1)))
+
+    assert "--map men=Men" in text
+
+
+def test_parts_that_oppose_each_other_say_so_and_one_silo_has_no_parts():
+    random = np.random.default_rng(5)
+    groups = np.repeat(["A", "B"], 500)
+    table = {
+        "g": groups,
+        "s": np.where(random.random(1000) < (groups == "A") / 2 + 0.25, "a", "b"),
+    }
+    # silo a scores high and has most of A, which scores low in each silo
+    table["z"] = random.beta(np.where(groups == "A", 2, 3) + 1.5 * (table["s"] == "a"), 4)
+    columns = {"score": "z", "group": "g", "silo": "s", "score_range": (0, 1)}
+    alone = {name: values[table["s"] == "a"] for name, values in table.items()}
+
+    both = fp.simulate(table, **columns)
+    one = fp.simulate(alone, **columns)
+
+    assert min(both.attribution.selection, both.attribution.within) < 0
+    assert "a negative part offsets the other" in " ".join(audit_text(both).split())
+    assert "With one silo there is no selection between silos" in audit_text(one)
+    assert " % of the disparity is how" not in audit_text(one)

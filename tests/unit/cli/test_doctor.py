@@ -208,6 +208,20 @@ def test_labels_and_ranges_are_checked(folder):
     assert [each["ok"] for each in found["data"]] == [True, False, False]
 
 
+def test_all_faults_of_a_table_are_listed_with_their_lines(folder):
+    good = "".join(f"0.{place},A\n0.{place},B\n" for place in range(10, 40))
+    (folder / "faulty.csv").write_text(f"score,group\n{good}x,A\n5,A\n0.5,\n")
+
+    code, found = findings("plan.toml", "faulty.csv")
+    shown = run("doctor", "plan.toml", "faulty.csv").stdout
+
+    assert code == 3
+    assert "3 kinds of faults" in found["data"][0]["error"]
+    assert re.findall(r"^ +(\d)\. .*$", shown, re.MULTILINE) == ["1", "2", "3", "2", "3"]
+    assert "(line 62)" in shown
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_the_ledger_is_asked_for_a_silo_that_is_named():
     sketched = ("plan.toml", "data.csv", "--silo", "north")
     assert findings(*sketched)[0] == 0

@@ -1,6 +1,7 @@
 """Every error ends with the code that the contract gives it."""
 
 import pytest
+from tests.unit.cli.samples import run
 
 from fedparity import errors
 from fedparity.cli.main import ExitCode, exit_code
@@ -48,3 +49,19 @@ def test_the_numbers_are_a_contract():
         "INTERRUPTED": 130,
         "PIPE_CLOSED": 141,
     }
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (("simulat", "data.csv"), "no such command 'simulat'. Did you mean 'simulate'?"),
+        (("plan", "chek", "plan.toml"), "no such command 'chek'. Did you mean 'check'?"),
+        (("simulate", "data.csv", "--review-level", "high"), "'high' is not a number."),
+        (("simulate", "data.csv", "--levels", "1.5"), "'1.5' is not a whole number."),
+    ],
+)
+def test_slips_of_the_keyboard_are_answered_in_plain_words(typed, words):
+    ended = run(*typed)
+
+    assert ended.exit_code == ExitCode.USAGE
+    assert words in ended.stderr

@@ -55,7 +55,7 @@ def test_a_plan_that_is_not_there_is_bad_input():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, "below or above the review level, 0.01 score points between the two groups farthest"),
+        ({}, "below or above the review level, 0.01 score points between the two groups furthest"),
         ({"review_unit": "share"}, "0.01 of the score range between"),
         ({"review_unit": "sd"}, "0.01 standard deviations of the score between"),
         ({"review_unit": "squared"}, "the review level, a disparity G of 0.01, or inconclusive"),

@@ -139,3 +139,11 @@ def test_every_command_of_every_mode_can_be_typed(changes):
         assert signs == bool(asked.keys)
         assert any("--in-period" in words for words in typed) == (asked.period is not None)
     assert files["data-use.md"].count("\n## ") == 3
+
+
+def test_a_letter_promises_what_a_silo_shows_alone_only_where_the_auditor_sees_it():
+    """In a secure sum nobody sees a silo's own numbers."""
+    of_a_sum = plan(privacy={"mode": "secure"})
+
+    assert "what you would have seen alone" in Letter(plan()).files()["letter.md"]
+    assert "what you would have seen alone" not in Letter(of_a_sum).files()["letter.md"]

@@ -88,7 +88,7 @@ def test_all_cannot_be_required_without_a_roster(folder):
     message(asked, "north").write(folder / "inbox" / "north.sketch.json", overwrite=True)
 
     assert verify("inbox", "--require-all").exit_code == 2
-    assert "the plan has no roster" in verify("inbox").stdout
+    assert "the plan lists no silos" in verify("inbox").stdout
 
 
 def test_two_messages_of_one_silo_are_both_refused(folder):

@@ -245,3 +245,23 @@ def test_labels_that_differ_only_by_case_or_spaces_are_named_with_a_map():
     joined = fp.simulate(table, **columns, mapping=mapping)
     assert [group.group for group in joined.groups] == ["Frau", "Mann"]
     assert all(warning.code != "labels_alike" for warning in joined.warnings)
+
+
+def test_of_labels_that_are_alike_one_without_spaces_is_kept():
+    table = {"z": [0.1, 0.2, 0.3], "g": [" Frau", "Frau", "Mann"], "s": list("aaa")}
+
+    found = fp.simulate(table, score="z", group="g", silo="s", score_range=(0, 1))
+
+    assert "--map ' Frau=Frau'" in next(
+        warning.text for warning in found.warnings if warning.code == "labels_alike"
+    )
+
+
+def test_rows_without_a_label_are_answered_without_a_plan():
+    table = {"z": [0.1, 0.2, 0.3, 0.4], "g": ["A", "B", "", None], "s": list("aaaa")}
+
+    with pytest.raises(fp.errors.LabelError) as caught:
+        fp.simulate(table, score="z", group="g", silo="s", score_range=(0, 1))
+
+    assert "the plan" not in str(caught.value)
+    assert '--map "=unknown"' in caught.value.fix

@@ -7,6 +7,7 @@ import zlib
 
 import pytest
 from tests.e2e.running import environment
+from tests.outcome_audits import outcome_result
 from tests.report_results import (
     aside_result,
     changed,
@@ -23,6 +24,7 @@ from fedparity.documents.result import AuditResult
 from fedparity.errors import MissingExtraError, base
 from fedparity.report import sheet
 from fedparity.report.formats import Preparation
+from fedparity.report.outcome_tables import outcome_blocks
 from fedparity.report.sentences.answers import in_points, points_range, worse_off
 from fedparity.report.sentences.caveats import left_out
 from fedparity.report.sentences.naming import VERDICTS
@@ -191,6 +193,17 @@ def test_what_does_not_fit_is_counted():
 
     assert "The 60 silos of largest influence" in said
     assert "940 more are in the JSON." in said
+
+
+def test_the_sheet_has_every_table_of_axes_and_outcomes_and_its_sentences():
+    """It may be the only thing that a reader is given."""
+    blocks = sheet_data(outcome_result(), FIGURES)["blocks"]
+    shown = [each.get("caption", each.get("text")) for each in blocks]
+
+    assert shown.index("Rates at thresholds") < shown.index("By axis and by outcome")
+    for table, sentences in outcome_blocks(outcome_result()):
+        assert {table.caption, *sentences} <= set(shown)
+    assert "undetermined" not in list(texts(blocks))
 
 
 def test_the_sheet_says_where_the_numbers_come_from():

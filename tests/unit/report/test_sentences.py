@@ -229,7 +229,9 @@ def test_noise_that_explains_the_whole_explains_its_parts():
 
 
 def test_a_complete_audit_says_that_nothing_is_missing():
-    assert sentences.what_is_missing(plain_result())[0].startswith("All silos that the plan names")
+    assert sentences.what_is_missing(plain_result())[0].startswith(
+        "No silo that the plan names is missing"
+    )
 
 
 def test_everything_that_is_missing_is_named_once():

@@ -131,17 +131,63 @@ def test_more_than_256_groups_have_wider_codes():
     assert codes.tolist() == [256, 3]
 
 
-def test_unlisted_labels_are_cut_and_counted():
-    table = {"z": range(700), "g": [f"{'x' * 100}{number % 7}" for number in range(700)]}
-    records = open_records(table, score="z", group="g", groups=("a", "b"))
+def refused(records):
     faults = Faults()
     for task in records.batches():
         faults.add(task().faults)
+    return faults
+
+
+def test_unlisted_labels_are_cut_and_counted():
+    table = {"z": range(700), "g": [f"{'x' * 100}{number % 7}" for number in range(700)]}
+    records = open_records(table, score="z", group="g", groups=("a", "b"))
 
     with pytest.raises(fp.errors.LabelError, match="and 2 more labels, in 700 records") as caught:
-        records.accept(faults)
+        records.accept(refused(records))
 
     assert "x" * 61 not in str(caught.value)
+
+
+def test_labels_of_few_records_are_counted_and_not_printed():
+    """They may be names of people; other spellings of a group, and labels of many records, name nobody."""
+    labels = ["a"] * 20 + ["b"] * 20 + ["rest"] * 11 + ["Zsolt", "A "]
+    records = open_records(
+        {"z": [0.5] * len(labels), "g": labels}, score="z", group="g", groups=("a", "b")
+    )
+
+    with pytest.raises(fp.errors.LabelError) as caught:
+        records.accept(refused(records))
+
+    assert "'rest' (11), 'A ' (1) and 1 more label, in 13 records" in caught.value.message
+    assert "Zsolt" not in str(caught.value)
+
+
+def test_only_labels_of_few_records_are_found_by_their_lines(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("z,g\n" + "1,a\n" * 20 + "1,b\n" * 20 + "1,Zsolt\n")
+    plan = fp.Plan(title="t", groups=("a", "b"), score_range=(0, 1))
+
+    with pytest.raises(fp.errors.LabelError) as caught:
+        fp.sketch(path, plan=plan, silo="s", score="z", group="g")
+
+    assert "1 label, in 1 record in all (line 42)" in caught.value.message
+    assert "Zsolt" not in str(caught.value)
+
+
+def test_a_column_of_names_is_refused_without_a_name(tmp_path):
+    names = [f"Patient {number}" for number in range(1500)]
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "z,g,s\n" + "".join(f"{place % 2},{name},x\n" for place, name in enumerate(names))
+    )
+    plan = fp.Plan(title="t", groups=("a", "b"), score_range=(0, 1))
+
+    with pytest.raises(fp.errors.LabelError, match="more than 1,000 labels") as planned:
+        fp.sketch(path, plan=plan, silo="s", score="z", group="g")
+    with pytest.raises(fp.errors.PlanError, match="not 1,500") as simulated:
+        fp.simulate(path, silo="s", score="z", group="g")
+
+    assert "Patient" not in str(planned.value) + str(simulated.value)
 
 
 BAD_PLANS = {

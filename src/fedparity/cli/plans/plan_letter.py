@@ -64,7 +64,7 @@ class Letter:
             "## What we ask of you",
             _bullets(
                 [
-                    "Let `data-use.md` be read by those who must agree: it says what leaves and what does not.",
+                    "Give `data-use.md` to those who must agree: it says what leaves and what does not.",
                     f"Follow {page}: the commands are there to copy.",
                     (
                         f"Use `plan.toml` as it is. Its digest is `{plan.digest}`; `fedparity plan show "
@@ -78,8 +78,12 @@ class Letter:
             "You may refuse, and your own rules go first: the program obeys a policy of your own "
             "(`fedparity policy new`), and keeps a record of what left (`fedparity ledger show`).",
             "## What you get",
-            "The result for all institutions together, with its error bounds, and, unless the plan hides "
-            "them, what you would have seen alone.",
+            "The result for all institutions together, with its error bounds"
+            + (
+                ", and what you would have seen alone."
+                if self.plan.privacy is None or not self.plan.privacy.secure
+                else ". It shows no institution's own numbers."
+            ),
             self._contact_words(),
             self.sender or "The auditor",
         )
@@ -105,7 +109,7 @@ class Letter:
                         f"**Purpose:** to measure how far apart the scores of {counted(len(plan.groups), 'group')} "
                         f"({groups}) are, over all institutions together."
                     ),
-                    f"**Asked by:** {self.sender or 'the auditor'}. {self._contact_words()}",
+                    f"**Requested by:** {self.sender or 'the auditor'}. {self._contact_words()}",
                     f"**Records:** {period}.",
                     (
                         "**Read on the institution's own machine:** the column of the score, and the "

@@ -78,6 +78,6 @@ function sentDecision(number, levels, rules, kind) {
   return {
     levels: allowed,
     withheld: null,
-    reasons: [`${allowed} values instead of ${levels} (${rule})`],
+    reasons: [`${allowed} value${allowed === 1 ? "" : "s"} instead of ${levels} (${rule})`],
   };
 }

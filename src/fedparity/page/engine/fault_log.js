@@ -5,6 +5,8 @@ import { foldedLabel } from "./group_labels.js";
 
 const SHOWN_LINES = 5;
 const MOST_LABELS_SHOWN = 5;
+/** A label of fewer records may be a value of single people, such as a name. */
+const FEWEST_RECORDS_SHOWN = 11;
 
 /** Rows with one kind of fault: how many, and where the first of them are. */
 class FoundRows {
@@ -137,22 +139,30 @@ export class FaultLog {
 function unlistedError(groups, listing, where) {
   const counts = listing.unlisted;
   const frequent = [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || byCodePoints(a, b));
-  const shown = frequent.slice(0, MOST_LABELS_SHOWN)
-    .map((text) => `${quoted(shortened(text))} (${withCommas(counts.get(text))})`).join(", ");
-  const more = Math.max(0, frequent.length - MOST_LABELS_SHOWN);
+  const printable = frequent
+    .filter((text) => counts.get(text) >= FEWEST_RECORDS_SHOWN || lookAlike(text, listing) !== undefined)
+    .slice(0, MOST_LABELS_SHOWN);
+  const words = printable.map((text) => `${quoted(shortened(text))} (${withCommas(counts.get(text))})`).join(", ");
+  const more = frequent.length - printable.length;
+  const rest = more ? countedThings(more, words ? "more label" : "label") : "";
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return new PageError(
-    `${listedLabels(groups)} contains labels that are not groups of the plan: ${shown}` +
-      `${more ? ` and ${withCommas(more)} more labels` : ""}, in ${countedThings(total, "record")} in all${where}.`,
+    `${listedLabels(groups)} contains labels that are not groups of the plan: ${words}` +
+      `${words && rest ? " and " : ""}${rest}, in ${countedThings(total, "record")} in all${where}.`,
     { fix: mappingFix(frequent, listing) },
   );
+}
+
+/** The text of a group that differs from a label only by case or spaces. */
+function lookAlike(text, listing) {
+  const texts = listing.parts.flatMap((part) => [...part.texts]);
+  return texts.find((known) => foldedLabel(known) === foldedLabel(text));
 }
 
 /** Which label to map to which group: one that differs only by case or spaces, if there is one. */
 function mappingFix(frequent, listing) {
   for (const text of frequent) {
-    const texts = listing.parts.flatMap((part) => [...part.texts]);
-    const group = texts.find((known) => foldedLabel(known) === foldedLabel(text));
+    const group = lookAlike(text, listing);
     if (group !== undefined) return `if they mean the same, show the labels in step 3 and let ${quoted(text)} count as ${quoted(group)}.`;
   }
   return "show the labels in step 3, and say what they count as.";

@@ -132,7 +132,7 @@ def _started(text: str) -> str:
 def _nothing(result: AuditResult) -> str:
     if not is_complete(result):
         return ""
-    everyone = "" if result.plan.simulated else "All silos that the plan names answered, "
+    everyone = "" if result.plan.simulated else "No silo that the plan names is missing, "
     words = "nothing was withheld, and no row was dropped because its score was missing."
     return _started(everyone + words)
 
@@ -205,13 +205,13 @@ def does_not_prove() -> tuple[str, ...]:
             "unjustified, nor that equal distributions of scores are just."
         ),
         (
-            "A value below the review level is no seal of approval: it says nothing of errors, "
-            "calibration or outcomes, and nothing of thresholds but those that were asked for."
+            "A value below the review level is no seal of approval: it says nothing about errors, "
+            "calibration or outcomes, nor about any threshold that is not shown."
         ),
         "Parts and terms describe a measure. They name no cause, and no one to blame.",
         (
             "It holds for the records, groups and scores that the silos described, and for no other; "
-            "that the silos followed the plan is theirs to answer for."
+            "that they followed the plan is their statement, which an audit cannot check."
         ),
         "The review level is a choice of the authors of the plan, not a finding.",
     )

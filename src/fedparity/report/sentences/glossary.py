@@ -159,7 +159,7 @@ TERMS: Final = (  # a page has them in this order: everyday words first
     ),
     Term(
         "Worst pair",
-        "The two groups that are farthest apart, in score points ({distance}); the headline speaks of it.",
+        "The two groups that are furthest apart, in score points ({distance}); the headline speaks of it.",
     ),
 )
 

@@ -122,13 +122,16 @@ def shares(result: AuditResult) -> tuple[str, str] | None:
 
 def in_percent(result: AuditResult) -> str:
     """Return where the disparity comes from in one line: both parts in percent, and what they are not."""
-    found = shares(result)
-    if found is None:
+    found, parts = shares(result), result.attribution
+    if found is None or len(result.silos_received) == 1:
         return what_dominates(result)
     spread, inside = found
+    offset = "; a negative part offsets the other" * (
+        min(parts.selection or 0.0, parts.within or 0.0) < 0
+    )
     return (
         f"{spread} of the disparity is how the groups are spread over the silos, {inside} how they "
-        f"score inside silos. {SHARES}"
+        f"score inside silos{offset}. {SHARES}"
     )
 
 
