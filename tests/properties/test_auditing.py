@@ -16,7 +16,7 @@ import fedparity as fp
 from fedparity.documents.result import AuditResult
 from fedparity.engines.in_process import audit
 from fedparity.laws.bounds import Bounds
-from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.privacy.disclosure import round_values, rounding_error
 
 CASES = count(quick=60, all=300, soak=20_000)
 

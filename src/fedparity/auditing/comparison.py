@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.documents.document import Parts
 from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import (
     Bounded,
@@ -27,8 +26,9 @@ from fedparity.documents.result_parts import (
     WorstPair,
     verdict,
 )
+from fedparity.documents.tabular import Parts
+from fedparity.federated.estimate import Method, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Method, mixtures
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment

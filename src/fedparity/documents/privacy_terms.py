@@ -18,9 +18,9 @@ from fedparity.documents.plan_fields import (
     whole,
 )
 from fedparity.errors import PlanError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
+from fedparity.privacy.disclosure import score_points, whole_steps
 from fedparity.privacy.noise import SECURE_BINS, UNPLANNED_BINS, bins_of_points, planned_bins
-from fedparity.privacy.rounding import score_points, whole_steps
 
 __all__ = [
     "MOST_SILOS",

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import InputError, ScoreError, TableError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import RowProgress
 from fedparity.sketches.kinds import ScoreGrid
 from fedparity.sketches.records import (

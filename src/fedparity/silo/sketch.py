@@ -15,7 +15,7 @@ from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.sketches.passes import KernelName
 from fedparity.sketches.select import ComputeOptions
 from fedparity.tables.opening import label_columns, open_records, planned_records
-from fedparity.tables.reader import TableRecords
+from fedparity.tables.table import TableRecords
 
 __all__ = ["Sketcher", "prepare", "preview", "sketch"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from fedparity.errors import LabelError
 from fedparity.errors.base import listed
 from fedparity.errors.inputs import look_alike
-from fedparity.laws.arrays import BoolArray
 from fedparity.laws.labels import Group, Labels, intersect, is_missing
+from fedparity.laws.law import BoolArray
 from fedparity.sketches.records import Codes, Faults, Relabeling
 
 __all__ = [

@@ -21,20 +21,19 @@ from fedparity.errors.base import listed
 from fedparity.errors.inputs import shortened
 from fedparity.laws.labels import Group
 from fedparity.tables.csv_bytes import TextFormat
+from fedparity.tables.frames import BatchesTable, mapping_table, stream_table, structured_table
 from fedparity.tables.groups import Discovery, Listing, Scheme
-from fedparity.tables.reader import Missing, Roles, TableRecords
 from fedparity.tables.table import (
-    BatchesTable,
     BlockTask,
-    Condition,
+    Missing,
+    Roles,
     Selection,
     SkippingTable,
     Table,
+    TableRecords,
     UnopenedTable,
-    mapping_table,
-    stream_table,
-    structured_table,
 )
+from fedparity.tables.where import Condition
 
 __all__ = [
     "STANDARD_INPUT",

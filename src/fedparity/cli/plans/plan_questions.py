@@ -26,7 +26,7 @@ from fedparity.documents.plan_rules import default_sketch, settle
 from fedparity.errors import DocumentError, PlanError
 from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
-from fedparity.privacy.rounding import whole_steps
+from fedparity.privacy.disclosure import whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number, wrapped
 
