@@ -237,7 +237,10 @@ def decode_object(
     if "\\u" in text:
         _check_whole_characters(document, error)
     if not isinstance(document, dict):
-        raise error.not_an_object(document)
+        raise error(
+            f"the document must be a JSON object, but it is of type {type(document).__name__}.",
+            fix="send the file as it was written.",
+        )
     return document
 
 
@@ -284,7 +287,10 @@ def _parsed(text: str, error: type[DocumentError]) -> Any:  # noqa: ANN401 -- a 
     try:
         document = _decoder(kind).decode(text)
     except json.JSONDecodeError as problem:
-        raise error.not_json(_problem(problem)) from None
+        raise error(
+            f"the document is not JSON: line {problem.lineno}, column {problem.colno}: {problem.msg}.",
+            fix="send the file as it was written, without opening it in an editor.",
+        ) from None
     except RecursionError:  # pragma: no cover -- the nesting was counted before
         raise error.too_deep(DEEPEST) from None
     _check_finite(document, error)
@@ -332,10 +338,6 @@ def _check_finite(document: object, error: type[DocumentError]) -> None:
                 pending += [item for item in items if type(item) in _CONTAINERS]
         elif items in (inf, -inf):
             raise error.number_too_large()
-
-
-def _problem(problem: Any) -> str:  # noqa: ANN401 -- json is imported late
-    return f"line {problem.lineno}, column {problem.colno}: {problem.msg}"
 
 
 def _repeated(pairs: list[tuple[str, Any]]) -> str:

@@ -336,7 +336,11 @@ class Sketcher:
 
     def _refuse_if_drawn(self) -> None:
         if self._message is not None:
-            raise PrivacyError.finished()
+            raise PrivacyError(
+                "the noisy message was drawn already: records that come now would need a second "
+                "one, and two messages protect less than one.",
+                fix="give every batch before finish(), or start a new sketcher under a new plan.",
+            )
 
     def _open(self, batch: object) -> TableRecords:
         return open_records(batch, **self._options)

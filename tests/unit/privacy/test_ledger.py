@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import fedparity as fp
-from fedparity.privacy import ledger as locking
 from fedparity.privacy import ledger as ledger_file
+from fedparity.privacy import ledger as locking
 from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, line_digest, now
 from fedparity.privacy.policy import Policy, allowed
 

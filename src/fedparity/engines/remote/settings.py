@@ -271,7 +271,10 @@ def _digest(plan: str) -> str:
     try:
         return Plan.read(plan).digest
     except DocumentError as error:
-        raise SettingsError.unusable_plan(error.message.rstrip(".")) from None
+        raise SettingsError(
+            f"the plan in the settings of this silo cannot be used: {error.message.rstrip('.')}.",
+            fix="name the file of the plan that was approved, or its digest.",
+        ) from None
 
 
 def _data(text: Mapping[str, str]) -> object:
