@@ -39,6 +39,7 @@ from fedparity.documents.tabular import Columns, Part, Parts, Tabular
 from fedparity.errors import OptionError, ResultError
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
+from fedparity.privacy.disclosure import NOISY_MODES
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -469,4 +470,4 @@ def symbol(letter: str, result: AuditResult) -> str:
 
 def has_noise(result: AuditResult) -> bool:
     """Return whether noise was added for differential privacy."""
-    return "dp" in str(result.guarantee.get("mode"))
+    return result.guarantee.get("mode") in NOISY_MODES

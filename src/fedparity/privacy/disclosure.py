@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,14 @@ from fedparity.laws.law import BoolArray, FloatArray
 from fedparity.sketches.kinds import Kind
 
 __all__ = [
+    "MODES",
+    "NOISY_MODES",
+    "SECURE_MODES",
     "SHARED",
     "Decision",
     "Disclosure",
     "Grid",
+    "Mode",
     "Withheld",
     "allowed_levels",
     "complementary_cells",
@@ -43,6 +47,12 @@ __all__ = [
     "whole_effective",
     "whole_steps",
 ]
+
+Mode: TypeAlias = Literal["none", "dp", "secure", "secure+dp"]
+"""How single records are protected; ``none`` is a plan without ``[privacy]``."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+NOISY_MODES: tuple[Mode, ...] = ("dp", "secure+dp")
+SECURE_MODES: tuple[Mode, ...] = ("secure", "secure+dp")
 
 
 _MOST_RECORDS = 10**12

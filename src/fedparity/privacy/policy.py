@@ -16,17 +16,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple
 
 from fedparity.errors import BudgetError, LedgerError, OptionError, RuleError
 from fedparity.errors.base import listed
-from fedparity.privacy.disclosure import Disclosure, default_rounding
+from fedparity.privacy.disclosure import (
+    MODES,
+    NOISY_MODES,
+    SECURE_MODES,
+    Disclosure,
+    default_rounding,
+)
 from fedparity.privacy.ledger import Entry, View
 
 __all__ = [
-    "MODES",
     "RULES",
-    "Mode",
     "Policy",
     "Refusal",
     "allowed",
@@ -40,8 +44,6 @@ __all__ = [
 ]
 
 
-Mode: TypeAlias = Literal["none", "dp", "secure", "secure+dp"]
-MODES: tuple[Mode, ...] = get_args(Mode)
 RULES = (
     "minimum_cell",
     "records_per_level",
@@ -54,9 +56,6 @@ RULES = (
     "silos",
 )
 """The rules that a release can be weaker than, by name, where the policy allows overrides."""
-
-_NOISY = "dp", "secure+dp"
-_SECURE = "secure", "secure+dp"
 
 
 class Refusal(NamedTuple):
@@ -166,13 +165,13 @@ class Policy:
         privacy = plan["privacy"] or {"mode": "none"}
         mode = privacy["mode"]
         found = [] if mode in self.modes else [self._mode_refusal(mode)]
-        if mode in _NOISY:
+        if mode in NOISY_MODES:
             found += self._noise_refusals(privacy)
         else:
             found += self._cell_refusals(plan, mode)
         if mode == "none":
             found += self._sketch_refusals(plan)
-        if mode in _SECURE:
+        if mode in SECURE_MODES:
             found += self._roster_refusals(plan)
         return tuple(found)
 
