@@ -96,6 +96,9 @@ def number_text(number: float) -> str:
         if abs(number) > LARGEST_INTEGER:
             raise DocumentError.number_too_large()
         return str(number)
+    text = repr(float(number))
+    if "e" not in text and "n" not in text and text != "-0.0":  # ``repr`` differs by a final .0
+        return text.removesuffix(".0")
     if not isfinite(number):
         raise DocumentError.not_a_number()
     sign = "-" if number < 0 else ""
@@ -158,7 +161,10 @@ def _object_text(members: Mapping[str, object]) -> str:
     for name in members:
         if not isinstance(name, str):
             raise DocumentError.not_canonical(type(name))
-    names = sorted(members, key=lambda name: name.encode("utf-16-be"))
+    if "".join(members).isascii():  # then code points are in the order of code units
+        names = sorted(members)
+    else:
+        names = sorted(members, key=lambda name: name.encode("utf-16-be"))
     pairs = (f"{_quoted()(name)}:{_text(members[name])}" for name in names)
     return "{" + ",".join(pairs) + "}"
 
