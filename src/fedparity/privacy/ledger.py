@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
@@ -205,46 +205,8 @@ def _is_loss(value: object) -> bool:
     return _is_number(value) and value > 0  # type: ignore[operator]
 
 
-def _is_view(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() - _TABLES_VIEW.keys() == _VIEW.keys()
-        and all({**_VIEW, **_TABLES_VIEW}[name](held) for name, held in value.items())
-    )
-
-
-def _is_reading(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        name in _READING and _READING[name](entry) for name, entry in value.items()
-    )
-
-
-def _is_rows(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == {*_ROWS, "relabeled"}
-        and all(_is_count(value[name]) for name in _ROWS)
-        and _list_of(_is_relabeling)(value["relabeled"])
-    )
-
-
-def _is_relabeling(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.keys() == {"label", "group", "reason", "rows"}
-        and (value["label"] is None or isinstance(value["label"], str))
-        and _is_label(value["group"])
-        and value["reason"] in _REASONS
-        and _is_count(value["rows"])
-    )
-
-
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_map(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
 def _is_period(value: object) -> bool:
@@ -267,7 +229,18 @@ def _is_label(value: object) -> bool:
     )
 
 
-_VIEW: Mapping[str, Callable[[object], bool]] = {
+def _object_of(
+    checks: Mapping[str, Callable[[Any], bool]], *, optional: Collection[str] = ()
+) -> Callable[[object], bool]:
+    """The check of an object with these members, of which it may lack the ``optional`` ones."""
+    return lambda value: (
+        isinstance(value, dict)
+        and checks.keys() - set(optional) <= value.keys() <= checks.keys()
+        and all(checks[name](member) for name, member in value.items())
+    )
+
+
+_VIEW: Mapping[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "mode": _is_text,
     "sketch": _is_text,
@@ -276,29 +249,34 @@ _VIEW: Mapping[str, Callable[[object], bool]] = {
     "thresholds": _list_of(_is_number),
     "grid": _list_of(lambda value: value is None or _is_number(value)),
     "period": _is_period,
-}
-_TABLES_VIEW: Mapping[str, Callable[[Any], bool]] = {
     "axes": lambda value: isinstance(value, list),
     "outcome": lambda value: isinstance(value, dict),
 }
-"""What is there of plans with axes or an outcome alone."""
-_READING: Mapping[str, Callable[[object], bool]] = {
+_READING: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("score", "weight", "where", "other", "missing"), _is_text),
     "group": _list_of(_is_text),
-    "map": _is_map,
+    "map": lambda value: isinstance(value, dict) and all(map(_is_text, value.values())),
 }
-_ROWS = "read", "filtered", "without_score", "weightless"
-_REASONS = "map", "other", "missing", "spelling"
+_RELABELING: Mapping[str, Callable[[Any], bool]] = {
+    "label": lambda value: value is None or isinstance(value, str),
+    "group": _is_label,
+    "reason": lambda value: value in ("map", "other", "missing", "spelling"),
+    "rows": _is_count,
+}
+_ROWS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("read", "filtered", "without_score", "weightless"), _is_count),
+    "relabeled": _list_of(_object_of(_RELABELING)),
+}
 _FIELDS: Mapping[str, Callable[[object], bool]] = {
     **{each.name: _is_text for each in fields(Entry)},
     "time": _is_time,
-    "view": _is_view,
+    "view": _object_of(_VIEW, optional=("axes", "outcome")),
     "in_period": lambda value: isinstance(value, bool),
     "epsilon": _is_loss,
     "budget": _is_loss,
     "weaker": _list_of(_is_text),
-    "reading": _is_reading,
-    "rows": _is_rows,
+    "reading": _object_of(_READING, optional=_READING),
+    "rows": _object_of(_ROWS),
 }
 _ALWAYS = frozenset({"entry", "time"})
 _NEEDED: Mapping[str, frozenset[str]] = {
