@@ -36,18 +36,30 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals import DataFrame, LazyFrame
 
-__all__ = [
-    "BatchesTable",
-    "DaskTable",
-    "IbisTable",
-    "StreamTable",
-    "arrow_blocks",
-    "frame_table",
-    "mapping_table",
-    "polars_blocks",
-    "stream_table",
-    "structured_table",
-]
+__all__ = ["arrow_blocks", "memory_table"]
+
+
+def memory_table(data: object, open_batch: Callable[[object], Table]) -> Table | None:
+    """Return the table of an object of Python, NumPy, Arrow or a library of frames, or None.
+
+    Objects of Dask and Ibis are recognized by name, so that neither is imported, and before narwhals,
+    which would collect them whole.
+    """
+    if isinstance(data, Mapping):
+        return mapping_table(data)
+    if isinstance(data, np.ndarray):
+        return structured_table(data)
+    kind = type(data)
+    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask"):
+        return DaskTable(data)
+    if kind.__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches"):
+        return IbisTable(data)
+    table = frame_table(data)
+    if table is None and hasattr(data, "__arrow_c_stream__"):
+        table = stream_table(data)
+    if table is None and isinstance(data, Iterator):
+        table = BatchesTable(data, open_batch)
+    return table
 
 
 def frame_table(data: object) -> Table | None:
