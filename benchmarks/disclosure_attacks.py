@@ -19,11 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 import fedparity as fp
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.privacy.count_merging import counts_above, merge_counts
-from fedparity.privacy.disclosure import Disclosure, allowed_levels, default_rounding
-from fedparity.privacy.rounding import SHARED, mean_square_step, round_values
+from fedparity.privacy.disclosure import (
+    SHARED,
+    Disclosure,
+    allowed_levels,
+    default_rounding,
+    mean_square_step,
+    round_values,
+)
 from fedparity.sketches.kinds import Kind, ranks
 
 Ranks: TypeAlias = npt.NDArray[np.int64]

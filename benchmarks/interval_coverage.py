@@ -30,10 +30,14 @@ import fedparity as fp
 from fedparity.federated.estimate import pairs
 from fedparity.laws.bounds import Bounds
 from fedparity.privacy.count_merging import merge_counts
-from fedparity.privacy.disclosure import Disclosure, allowed_levels
+from fedparity.privacy.disclosure import (
+    Disclosure,
+    allowed_levels,
+    round_mean_square,
+    round_values,
+)
 from fedparity.privacy.histograms import Grid
 from fedparity.privacy.noise import NoiseLaw, bins_of_points, planned_bins
-from fedparity.privacy.rounding import round_mean_square, round_values
 from fedparity.sketches.kinds import Kind
 from fedparity.uncertainty.assessment import Assessment, assess
 from fedparity.uncertainty.noisy_assessment import assess_noisy

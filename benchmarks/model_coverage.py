@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import binomtest, norm
 
 import fedparity as fp
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.uncertainty.model_comparison import ModelComparison
 
 TABLE = Path(__file__).parents[1] / "docs" / "how-to" / "model-coverage-table.md"

@@ -21,9 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.outcomes.discrimination import area, area_limits, placement_variance
 from fedparity.outcomes.error_rates import Flagged, rate_table
 from fedparity.thresholds.rates import Records

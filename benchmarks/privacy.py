@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 import fedparity as fp
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.privacy.histograms import Counts, Grid
 from fedparity.privacy.noise import (
     NoiseLaw,

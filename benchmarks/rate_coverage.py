@@ -26,8 +26,8 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm, uniform
 
 import fedparity as fp
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
+from fedparity.laws.law import FloatArray
 
 TABLE = Path(__file__).parents[1] / "docs" / "explanation" / "rate-coverage-table.md"
 LEAST, MOST, WRONG = 0.93, 0.97, 0.05

@@ -16,7 +16,7 @@ from fedparity.documents.fields import hidden_place
 from fedparity.documents.plan import Plan
 from fedparity.errors import FedparityError
 from fedparity.page.page_plan import page_plan
-from fedparity.privacy.rounding import score_points
+from fedparity.privacy.disclosure import score_points
 from fedparity.silo.sketch import prepare
 from fedparity.tables.opening import FileTable
 

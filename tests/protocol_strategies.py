@@ -13,8 +13,12 @@ from fedparity import Plan, SiloSketch
 from fedparity.documents import HistogramCell, SketchedCell
 from fedparity.documents.fields import height_of, is_name, is_weak
 from fedparity.privacy.count_merging import counts_above, merge_counts
-from fedparity.privacy.disclosure import allowed_levels, smallest_cell
-from fedparity.privacy.rounding import round_mean_square, round_values
+from fedparity.privacy.disclosure import (
+    allowed_levels,
+    round_mean_square,
+    round_values,
+    smallest_cell,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 """Any finite float, down to the subnormal ones."""

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.audit_strategies import make_cell, make_message, make_messages, make_plan, make_table
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.document import Parts
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result import AuditResult
 from fedparity.documents.result_parts import Compared, Verdict, Verdicts, verdict
+from fedparity.documents.tabular import Parts
 from fedparity.engines.in_process import audit
 from fedparity.laws.bounds import Bounds
 

@@ -53,7 +53,7 @@ _HOMES = {
     "FileTable": "tables.opening",
     "InputError": "errors",
     "Law": "laws.law",
-    "Method": "federated.mixtures",
+    "Method": "federated.estimate",
     "Plan": "documents.plan",
     "SiloSketch": "documents.message",
     "Sketcher": "silo.sketch",
@@ -84,8 +84,8 @@ if typing.TYPE_CHECKING:  # the same once more, for type checkers and editors
     from fedparity.documents.result import AuditResult
     from fedparity.engines.in_process import audit, simulate
     from fedparity.errors import FedparityError, InputError
+    from fedparity.federated.estimate import Method
     from fedparity.federated.federation import Federation
-    from fedparity.federated.mixtures import Method
     from fedparity.functionals.disparity import disparity
     from fedparity.functionals.heterogeneity import heterogeneity
     from fedparity.functionals.wasserstein import wasserstein

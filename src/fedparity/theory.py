@@ -4,13 +4,7 @@ An audit computes all of them; here each is a function of its own, for research 
 """
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.result_parts import (
-    GroupRate,
-    Ratio,
-    Sampled,
-    TailReport,
-    ThresholdReport,
-)
+from fedparity.documents.result_parts import GroupRate, Ratio, Sampled, TailReport, ThresholdReport
 from fedparity.engines.allocations import Allocation, allocate
 from fedparity.federated.decomposition import (
     Attribution,
@@ -19,9 +13,8 @@ from fedparity.federated.decomposition import (
     attribute,
     decompose,
 )
-from fedparity.federated.estimate import Estimate, Pair, centers, estimate, pairs
+from fedparity.federated.estimate import Estimate, Pair, centers, estimate, mixtures, pairs
 from fedparity.federated.local_audits import LocalAudit, SiloInfluence, influences, local_audits
-from fedparity.federated.mixtures import mixtures
 from fedparity.functionals.barycenter import barycenter
 from fedparity.functionals.cramer import cramer, cramer_power
 from fedparity.functionals.wasserstein import wasserstein_power

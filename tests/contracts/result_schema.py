@@ -20,8 +20,8 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import fedparity
 from fedparity.documents import result_parts as parts
-from fedparity.documents.document import Parts
 from fedparity.documents.result import AuditResult
+from fedparity.documents.tabular import Parts
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 

@@ -29,8 +29,7 @@ from tests.engine_harness import (
 import fedparity as fp
 from fedparity.documents.signing import generate_key, public_text, sign_plan
 from fedparity.modes.secure.round_checks import decode_round
-from fedparity.privacy.ledger import Ledger, now
-from fedparity.privacy.ledger_entries import Entry
+from fedparity.privacy.ledger import Entry, Ledger, now
 
 pytest.importorskip("fedparity.engines.flower.apps", reason="fedparity[flower] is not installed")
 

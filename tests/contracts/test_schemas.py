@@ -24,8 +24,7 @@ import fedparity as fp
 from fedparity.documents.json_text import SCHEMAS, schema
 from fedparity.documents.message_cells import HistogramCell, SketchedCell, Withheld
 from fedparity.documents.policy_file import policy_from_toml
-from fedparity.privacy.ledger import Ledger, now
-from fedparity.privacy.ledger_entries import Entry, EntryKind
+from fedparity.privacy.ledger import Entry, EntryKind, Ledger, now
 from fedparity.sketches.kinds import Kind
 
 PLAN = Draft202012Validator(schema("plan"))

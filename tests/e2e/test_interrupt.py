@@ -9,7 +9,7 @@ from tests.e2e.running import files, finish, run, start
 
 SLOW = """
 import sys, time
-from fedparity.tables.reader import TableRecords
+from fedparity.tables.table import TableRecords
 
 batches = TableRecords.batches
 def slowly(records):

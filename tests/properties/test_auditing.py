@@ -17,7 +17,7 @@ from fedparity.documents.result import AuditResult
 from fedparity.engines.in_process import audit
 from fedparity.functionals.disparity import largest_disparity
 from fedparity.laws.bounds import Bounds
-from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.privacy.disclosure import round_values, rounding_error
 
 CASES = count(quick=60, all=300, soak=20_000)
 

@@ -6,20 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.random_federations import (
-    disclosed,
-    hardest_hidden,
-    random_data,
-    sketched,
-    with_hidden,
-)
+from tests.random_federations import disclosed, hardest_hidden, random_data, sketched, with_hidden
 from tests.tiers import count
 
 import fedparity as fp
-from fedparity.privacy.rounding import round_values, rounding_error
+from fedparity.privacy.disclosure import round_values, rounding_error
 from fedparity.uncertainty.certificate import _between_envelopes
 from fedparity.uncertainty.checks import Evidence
-from fedparity.uncertainty.convex_order import bins_of, most_from_coupling
+from fedparity.uncertainty.potentials import bins_of, most_from_coupling
 
 CASES = count(quick=60, all=200, soak=100_000)
 """Random federations of the longest test; a soak test asks for more."""

@@ -10,10 +10,11 @@ from tests.strategies import kinds
 from tests.unit.privacy import test_ledger
 
 import fedparity as fp
-from fedparity.privacy.disclosure import Disclosure, allowed_levels, decide
-from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.rounding import (
+from fedparity.privacy.disclosure import (
+    Disclosure,
     Grid,
+    allowed_levels,
+    decide,
     decimal,
     largest_mean_square,
     mean_square_error,
@@ -21,6 +22,7 @@ from fedparity.privacy.rounding import (
     round_values,
     rounding_error,
 )
+from fedparity.privacy.ledger import Ledger
 
 ranges = st.sampled_from(
     [

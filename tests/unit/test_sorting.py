@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fedparity.laws import arrays as sorting
+from fedparity.laws import law as sorting
 
 SIZE = 60_000
 RANDOM = np.random.default_rng(7)

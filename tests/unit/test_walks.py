@@ -7,7 +7,7 @@ import pytest
 from tests.walks import WALKS, walk
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-MOST = {"sketch": 45, "audit": 80, "disparity": 8}
+MOST = {"sketch": 39, "audit": 70, "disparity": 7}
 
 
 @pytest.mark.parametrize("name", WALKS)

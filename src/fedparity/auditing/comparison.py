@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from fedparity.documents.document import Parts
 from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import (
     Bounded,
@@ -28,8 +27,9 @@ from fedparity.documents.result_parts import (
     unseen_records,
     verdict,
 )
+from fedparity.documents.tabular import Parts
+from fedparity.federated.estimate import Method, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Method, mixtures
 from fedparity.functionals.disparity import largest_disparity
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group

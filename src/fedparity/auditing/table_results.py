@@ -13,7 +13,6 @@ import numpy as np
 
 from fedparity.auditing.audit import heterogeneity_result, pair_results
 from fedparity.auditing.comparison import compare
-from fedparity.documents.document import Parts
 from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, PlanTable
@@ -25,9 +24,10 @@ from fedparity.documents.table_parts import (
     TableResult,
     TableSilo,
 )
+from fedparity.documents.tabular import Parts
+from fedparity.federated.estimate import Method, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method, mixtures
+from fedparity.federated.local_audits import Measures
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.law import Law
 from fedparity.modes.mode import AuditOptions, Measured

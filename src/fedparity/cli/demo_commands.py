@@ -30,8 +30,7 @@ from fedparity.errors import MissingExtraError, OutputError
 from fedparity.errors.base import check_html, printable
 from fedparity.functionals.disparity import disparity
 from fedparity.functionals.wasserstein import wasserstein
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.privacy.ledger import Ledger
 from fedparity.privacy.policy import Policy
 from fedparity.report.formats import FORMATS, Preparation

@@ -21,8 +21,7 @@ from fedparity.documents.plan import Plan
 from fedparity.errors import LedgerError
 from fedparity.errors.base import printable
 from fedparity.modes.mode import mode_of
-from fedparity.privacy.ledger import now
-from fedparity.privacy.ledger_entries import Entry
+from fedparity.privacy.ledger import Entry, now
 from fedparity.silo.permit import plan_view
 from fedparity.text import counted, number, wrapped
 

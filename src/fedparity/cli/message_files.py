@@ -12,7 +12,7 @@ import click
 
 from fedparity.cli.output import Progress
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_checks import check_message
+from fedparity.documents.message_checks import check_message, check_messages
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, MissingSiloError
 from fedparity.errors.base import listed, printable
@@ -107,36 +107,66 @@ class Inspection:
     sketch: SiloSketch | None = None
     """The message, if it is not refused: others may be of any size."""
 
+    @classmethod
+    def from_message(cls, file: str, sketch: SiloSketch) -> Inspection:
+        """Return the facts about a message that nothing speaks against so far."""
+        return cls(file, Facts.from_message(sketch), None, sketch)
+
 
 def inspect_files(
     plan: Plan, files: Sequence[str], progress: Progress | None = None
 ) -> list[Inspection]:
     """Return what is found in each file; several messages of one silo are all refused, as one is wrong.
 
-    Files are read one after the other; invalid ones are left out.
+    Invalid files are left out. The numbers of many messages are checked together, which takes a tenth of
+    the time; where one of them is not valid, each is checked alone, to name it.
     """
-    found = []
-    digests: dict[str, list[str]] = defaultdict(list)
+    found: list[Inspection] = []
+    waiting: list[Inspection] = []
+    values = 0
     for done, file in enumerate(files, start=1):
         try:
-            found.append(inspect_message(plan, file, SiloSketch.read(file)))
+            waiting.append(Inspection.from_message(file, SiloSketch.read(file)))
         except MessageError as error:
-            found.append(Inspection(file, None, _detached(error)))
-        if (facts := found[-1].facts) is not None:
-            digests[facts.silo].append(facts.digest)
+            waiting.append(Inspection(file, None, _detached(error)))
+        if (facts := waiting[-1].facts) is not None:
+            values += sum(facts.levels)
+        if values >= _VALUES_AT_ONCE or done == len(files):
+            found += _checked(plan, waiting)
+            waiting, values = [], 0
         if progress is not None:
             progress(done, len(files), "checking")
+    digests: dict[str, list[str]] = defaultdict(list)
+    for each in found:
+        if each.facts is not None:
+            digests[each.facts.silo].append(each.facts.digest)
     return [_refuse_twice(each, digests) for each in found]
+
+
+_VALUES_AT_ONCE = 50_000
+"""Values of messages that wait for their check: an invalid message may be of any size."""
+
+
+def _checked(plan: Plan, found: list[Inspection]) -> list[Inspection]:
+    """The files with the errors of their messages."""
+    try:
+        check_messages(plan, (each.sketch for each in found if each.sketch is not None))
+    except MessageError:
+        return [
+            each if each.sketch is None else inspect_message(plan, each.file, each.sketch)
+            for each in found
+        ]
+    return found
 
 
 def inspect_message(plan: Plan, file: str, sketch: SiloSketch) -> Inspection:
     """Return whether a message that could be read answers the plan."""
-    facts = Facts.from_message(sketch)
+    found = Inspection.from_message(file, sketch)
     try:
         check_message(plan, sketch)
     except MessageError as error:
-        return Inspection(file, facts, _detached(error, f"{file}: "))
-    return Inspection(file, facts, None, sketch)
+        return replace(found, error=_detached(error, f"{file}: "), sketch=None)
+    return found
 
 
 def _refuse_twice(each: Inspection, digests: dict[str, list[str]]) -> Inspection:

@@ -29,9 +29,9 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.policy_file import read_policy
 from fedparity.errors import LedgerError, RuleError
 from fedparity.errors.base import printable
-from fedparity.privacy.ledger import now
-from fedparity.privacy.ledger_entries import Entry
-from fedparity.privacy.policy import MODES, Policy
+from fedparity.privacy.disclosure import MODES
+from fedparity.privacy.ledger import Entry, now
+from fedparity.privacy.policy import Policy
 from fedparity.silo.permit import check_auditor, default_policy_path, find_policy, lawful
 from fedparity.text import counted, number, wrapped
 from fedparity.version import SOFTWARE

@@ -20,7 +20,7 @@ from fedparity.documents.files import is_address, read_bounded, refuse_existing,
 from fedparity.documents.json_text import LARGEST_TOML, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import DocumentError, SettingsError
 from fedparity.errors.inputs import nearest
-from fedparity.tables.reader import PAIRED, REPEATED, TABLE_SETTINGS
+from fedparity.tables.table import PAIRED, REPEATED, TABLE_SETTINGS
 
 __all__ = ["KEYS", "SavedSettingsOptions", "SettingsOptions", "settings_toml"]
 

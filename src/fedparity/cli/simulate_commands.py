@@ -18,7 +18,7 @@ from fedparity.engines.allocations import Regime, allocate
 from fedparity.engines.in_process import LabelColumns, Settings, audit_pooled
 from fedparity.engines.in_process import audit as measure
 from fedparity.engines.pooled_table import PooledTable, read_pooled
-from fedparity.federated.mixtures import Estimator
+from fedparity.federated.estimate import Estimator
 from fedparity.modes.mode import AuditOptions
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
 from fedparity.text import counted

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fedparity.auditing.missing_records import implausible_counts
+from fedparity.auditing.audit import implausible_counts
 from fedparity.cli.main import ExitCode
 from fedparity.cli.message_files import (
     Inspection,

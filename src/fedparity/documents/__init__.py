@@ -15,18 +15,18 @@ __all__ = [
 
 _HOMES = {
     "HistogramCell": "message_cells",
-    "Mistake": "plan_file",
+    "Mistake": "plan",
     "PrivacyTerms": "privacy_terms",
     "SketchedCell": "message_cells",
     "check_message": "message_checks",
     "check_messages": "message_checks",
-    "check_plan": "plan_file",
+    "check_plan": "plan",
 }
 
 if typing.TYPE_CHECKING:
     from fedparity.documents.message_cells import HistogramCell, SketchedCell
     from fedparity.documents.message_checks import check_message, check_messages
-    from fedparity.documents.plan_file import Mistake, check_plan
+    from fedparity.documents.plan import Mistake, check_plan
     from fedparity.documents.privacy_terms import PrivacyTerms
 
 else:  # imported when first used: most modules of this package are needed one by one

@@ -1,4 +1,4 @@
-"""Files read with a limit, and written whole or not at all."""
+"""Documents and their files: canonical bytes and a digest, read with a limit, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import cached_property
+from typing import Any, TypeAlias
 
+from fedparity.documents.json_text import canonical_bytes, digest_of
 from fedparity.errors import DocumentError, KeyFileError, OutputError
 from fedparity.errors.base import FedparityError, printable
 
 __all__ = [
+    "Document",
     "FileNames",
     "Path",
     "StagedFile",
@@ -27,6 +30,7 @@ __all__ = [
     "staged",
     "write_whole",
 ]
+
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -290,3 +294,40 @@ def is_address(text: str) -> bool:
     (True, False)
     """
     return _ADDRESS.match(text) is not None
+
+
+class Document:
+    """A plan, a message or a result; a subclass says what it is as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document as JSON holds it."""
+        raise NotImplementedError  # pragma: no cover
+
+    def to_bytes(self) -> bytes:
+        """Return the canonical bytes of the document (RFC 8785)."""
+        return canonical_bytes(self.to_dict())
+
+    def unsigned_bytes(self) -> bytes:
+        """Return the canonical bytes of the document without its signature."""
+        document = self.to_dict()
+        document.pop("signature", None)
+        return canonical_bytes(document)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the canonical bytes without the signature."""
+        return digest_of(self.unsigned_bytes())
+
+    def file_bytes(self) -> bytes:
+        """Return what a file of the document holds."""
+        return self.to_bytes()
+
+    def write(self, path: Path, *, overwrite: bool = False) -> None:
+        """Write the document to a file, whole or not at all.
+
+        Raises
+        ------
+        OutputError
+            If the file exists and ``overwrite`` is not set, or if it cannot be written.
+        """
+        write_whole(path, self.file_bytes(), force=overwrite)

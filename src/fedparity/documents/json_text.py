@@ -96,6 +96,9 @@ def number_text(number: float) -> str:
         if abs(number) > LARGEST_INTEGER:
             raise DocumentError.number_too_large()
         return str(number)
+    text = repr(float(number))
+    if "e" not in text and "n" not in text and text != "-0.0":  # ``repr`` differs by a final .0
+        return text.removesuffix(".0")
     if not isfinite(number):
         raise DocumentError.not_a_number()
     sign = "-" if number < 0 else ""
@@ -158,7 +161,10 @@ def _object_text(members: Mapping[str, object]) -> str:
     for name in members:
         if not isinstance(name, str):
             raise DocumentError.not_canonical(type(name))
-    names = sorted(members, key=lambda name: name.encode("utf-16-be"))
+    if "".join(members).isascii():  # then code points are in the order of code units
+        names = sorted(members)
+    else:
+        names = sorted(members, key=lambda name: name.encode("utf-16-be"))
     pairs = (f"{_quoted()(name)}:{_text(members[name])}" for name in names)
     return "{" + ",".join(pairs) + "}"
 
@@ -237,7 +243,10 @@ def decode_object(
     if "\\u" in text:
         _check_whole_characters(document, error)
     if not isinstance(document, dict):
-        raise error.not_an_object(document)
+        raise error(
+            f"the document must be a JSON object, but it is of type {type(document).__name__}.",
+            fix="send the file as it was written.",
+        )
     return document
 
 
@@ -284,7 +293,10 @@ def _parsed(text: str, error: type[DocumentError]) -> Any:  # noqa: ANN401 -- a 
     try:
         document = _decoder(kind).decode(text)
     except json.JSONDecodeError as problem:
-        raise error.not_json(_problem(problem)) from None
+        raise error(
+            f"the document is not JSON: line {problem.lineno}, column {problem.colno}: {problem.msg}.",
+            fix="check that it is the file that fedparity wrote, unchanged: a message or a result, not a plan or a table.",
+        ) from None
     except RecursionError:  # pragma: no cover -- the nesting was counted before
         raise error.too_deep(DEEPEST) from None
     _check_finite(document, error)
@@ -332,10 +344,6 @@ def _check_finite(document: object, error: type[DocumentError]) -> None:
                 pending += [item for item in items if type(item) in _CONTAINERS]
         elif items in (inf, -inf):
             raise error.number_too_large()
-
-
-def _problem(problem: Any) -> str:  # noqa: ANN401 -- json is imported late
-    return f"line {problem.lineno}, column {problem.colno}: {problem.msg}"
 
 
 def _repeated(pairs: list[tuple[str, Any]]) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
-from fedparity.documents.document import Columns, Document, Tabular, columns_of, html_table
 from fedparity.documents.fields import (
     SIGNATURE_BYTES,
     FrozenMapping,
@@ -17,7 +16,7 @@ from fedparity.documents.fields import (
     is_name,
     typed_label,
 )
-from fedparity.documents.files import Path, read_bounded
+from fedparity.documents.files import Document, Path, read_bounded
 from fedparity.documents.json_text import (
     LARGEST,
     canonical_bytes,
@@ -32,6 +31,7 @@ from fedparity.documents.message_cells import (
     whole_cell,
 )
 from fedparity.documents.plan import Plan
+from fedparity.documents.tabular import Columns, Tabular, columns_of, html_table
 from fedparity.errors import MessageError, SignatureError
 from fedparity.errors.document_errors import RESEND, shown
 from fedparity.laws.labels import Group

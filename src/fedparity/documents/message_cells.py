@@ -16,10 +16,10 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import MOST_THRESHOLDS, OUTCOMES, OutcomeName, PlanTable
 from fedparity.errors import MessageError
 from fedparity.errors.document_errors import RESEND, shown
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.privacy.count_merging import read_counts, run_minimum
-from fedparity.privacy.rounding import mean_square_error, rounding_error
+from fedparity.privacy.disclosure import mean_square_error, rounding_error
 
 if TYPE_CHECKING:
     from fedparity.sketches.cell import Cell

@@ -23,15 +23,17 @@ from fedparity.documents.signing import check_signature
 from fedparity.errors import MessageError
 from fedparity.errors.base import listed
 from fedparity.errors.document_errors import RESEND, shown
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.privacy.count_merging import run_minimum
-from fedparity.privacy.disclosure import TAIL, allowed_levels, smallest_cell
-from fedparity.privacy.rounding import (
+from fedparity.privacy.disclosure import (
+    TAIL,
+    allowed_levels,
     largest_mean_square,
     mean_square_error,
     round_mean_square,
     round_values,
+    smallest_cell,
 )
 
 __all__ = ["check_message", "check_messages"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fedparity.documents.document import Part
 from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result_parts import Amount, Ratio, Reach, Sampled
+from fedparity.documents.tabular import Part
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 

@@ -1,4 +1,4 @@
-"""The plan: what an auditor requests of every silo, public and bound into every message."""
+"""The plan: what an auditor requests of every silo, public and bound into every message; read with every mistake at once."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from fedparity.documents.document import Columns, Document, Tabular
-from fedparity.documents.fields import FrozenMapping, Label, json_label, typed_label
-from fedparity.documents.files import Path
-from fedparity.documents.json_text import canonical_bytes
+from fedparity.documents.fields import FrozenMapping, Label, hidden_place, json_label, typed_label
+from fedparity.documents.files import Document, Path, read_bounded
+from fedparity.documents.json_text import (
+    LARGEST_TOML,
+    TomlSyntaxError,
+    canonical_bytes,
+    key_lines,
+    parse_toml,
+)
 from fedparity.documents.plan_fields import (
     SCHEMA,
     Favorable,
     Outcome,
     PlanTable,
+    Problem,
     ReviewUnit,
+    plan_toml,
     records_of,
 )
-from fedparity.documents.plan_file import plan_toml, read_plan_text, settled_document, settled_text
-from fedparity.documents.plan_rules import default_sketch, settle
+from fedparity.documents.plan_rules import MOST_PROBLEMS, default_sketch, settle
+from fedparity.documents.tabular import Columns, Tabular
 from fedparity.errors import PlanError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.rounding import score_points
+from fedparity.laws.law import FloatArray
+from fedparity.privacy.disclosure import Disclosure, score_points
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
 
 if TYPE_CHECKING:
@@ -33,8 +39,13 @@ if TYPE_CHECKING:
     from fedparity.privacy.histograms import Grid
 
 __all__ = [
+    "Mistake",
     "Plan",
+    "check_plan",
     "plan_warnings",
+    "read_plan_text",
+    "settled_document",
+    "settled_text",
     "unreachable_level",
 ]
 
@@ -105,7 +116,7 @@ class Plan(Document, Tabular):
     Raises
     ------
     PlanError
-        For the first mistake; :func:`~fedparity.documents.plan_file.check_plan` finds all.
+        For the first mistake; :func:`~fedparity.documents.plan.check_plan` finds all.
 
     Examples
     --------
@@ -417,3 +428,159 @@ def _level_warnings(plan: Plan) -> tuple[str, ...]:
         return ()
     reason = unreachable_level(plan.review_level, plan.review_unit, plan.score_range)
     return () if reason is None else (f"{reason}.",)
+
+
+_LAYOUT = dict.fromkeys(map(ord, "\t\r\n"), " ")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake of a plan.
+
+    Attributes
+    ----------
+    line : int or None
+        Where it is, counted from 1; None where something is missing.
+    key : str
+        The key it is about, with its table, such as ``disclosure.rounding``.
+    message : str
+        What was expected and what was found.
+    fix : str
+        What to do about it.
+    """
+
+    line: int | None
+    key: str
+    message: str
+    fix: str
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}: "
+        return f"{place}{self.message} Fix: {self.fix}"
+
+
+def check_plan(text: str) -> tuple[Mistake, ...]:
+    """Return every mistake of a plan's TOML text, in the order of its lines; none if it is valid.
+
+    Examples
+    --------
+    >>> plan = '''schema = "fedparity/plan/1"
+    ... title = "Q4"
+    ... groups = ["A", "A"]
+    ... score_range = [0, 1]
+    ... level = 50
+    ... '''
+    >>> for mistake in check_plan(plan):
+    ...     print(mistake.line, mistake.message)
+    3 two groups have the same text, 'A'.
+    5 'level' is not a key of a plan here.
+    """
+    return _settled(text)[1]
+
+
+def settled_text(text: str) -> dict[str, Any]:
+    """Return what each key of a plan's TOML text means.
+
+    Raises
+    ------
+    PlanError
+        If there is a mistake; its message lists them all.
+    """
+    settled, mistakes = _settled(text)
+    _refuse(mistakes)
+    return settled
+
+
+def settled_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what each key of a plan means that was written as JSON or built in Python.
+
+    Raises
+    ------
+    PlanError
+        If there is a mistake; its message lists them all.
+    """
+    settled, problems = settle(document)
+    _refuse([_mistake(problem, {}) for problem in problems])
+    return settled
+
+
+def read_plan_text(path: Path) -> str:
+    """Return the text of a plan file, without the mark that some editors put before it.
+
+    Raises
+    ------
+    PlanError
+        If it cannot be read, is larger than 4 MB, or is not UTF-8.
+    """
+    data = read_bounded(path, limit=LARGEST_TOML, error=PlanError)
+    try:
+        return plan_text(data)
+    except PlanError as error:
+        raise error.within(str(path)) from None
+
+
+def plan_text(data: bytes) -> str:
+    """Return the text of the bytes of a plan file, without the mark that some editors put before it.
+
+    Raises
+    ------
+    PlanError
+        If it is not UTF-8.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise PlanError.not_utf8(problem.start) from None
+
+
+def _settled(text: str) -> tuple[dict[str, Any], tuple[Mistake, ...]]:
+    if len(text) > LARGEST_TOML:
+        error = PlanError.too_large(LARGEST_TOML)
+        return {}, (Mistake(None, "", error.message, error.fix),)
+    place = hidden_place(text.translate(_LAYOUT))
+    if place is not None:
+        line = text.count("\n", 0, place) + 1
+        code = f"U+{ord(text[place]):04X}"
+        message = f"the plan holds a character that cannot be seen, {code}."
+        return {}, (
+            Mistake(line, "", message, "remove it; it could make the plan look like another."),
+        )
+    try:
+        settled, problems = settle(parse_toml(text))
+    except TomlSyntaxError as error:
+        return {}, (_syntax_mistake(error),)
+    lines = key_lines(text) if problems else {}
+    mistakes = [_mistake(problem, lines) for problem in problems]
+    return settled, tuple(sorted(mistakes, key=lambda m: m.line or 0))
+
+
+def _syntax_mistake(error: TomlSyntaxError) -> Mistake:
+    fix = 'write it as TOML: key = value, texts between quotes, lists as ["A", "B"].'
+    return Mistake(error.line, "", f"this is not TOML: {error.problem}.", fix)
+
+
+def _mistake(problem: Problem, lines: Mapping[tuple[str, ...], int]) -> Mistake:
+    error = problem.error
+    return Mistake(_line(problem.path, lines), ".".join(problem.path), error.message, error.fix)
+
+
+def _line(path: tuple[str, ...], lines: Mapping[tuple[str, ...], int]) -> int | None:
+    """The line of the key, or of the table or inline table that holds it."""
+    for size in range(len(path), 0, -1):
+        if path[:size] in lines:
+            return lines[path[:size]]
+    return None
+
+
+def _refuse(mistakes: Sequence[Mistake]) -> None:
+    if len(mistakes) == 1:
+        (mistake,) = mistakes
+        place = "" if mistake.line is None else f"line {mistake.line}: "
+        raise PlanError(f"{place}{mistake.message}", fix=mistake.fix)
+    if mistakes:
+        more = " or more" if len(mistakes) >= MOST_PROBLEMS else ""
+        lines = "\n".join(f"  {mistake}" for mistake in mistakes)
+        raise PlanError(
+            f"the plan has {len(mistakes)}{more} mistakes:\n{lines}",
+            fix="correct each of them as its line says, then run fedparity plan check.",
+        )

@@ -1,8 +1,8 @@
-"""The values that each key of a plan may have: one function per key, from the value in the file to the field of the plan."""
+"""The keys of a plan: the values that each may have, one function per key, and how each is written as TOML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import product
@@ -45,12 +45,14 @@ __all__ = [
     "intersections",
     "one_of",
     "outcome",
+    "plan_toml",
     "positive",
     "records_of",
     "roster",
     "set_aside",
     "unknown",
 ]
+
 
 Favorable: TypeAlias = Literal["above", "below"]
 """On which side of a threshold it is good to be; a score equal to it is above."""
@@ -449,3 +451,121 @@ SCALARS: Mapping[str, Callable[[object], Any]] = {
     "outcome": outcome,
 }
 """The check of each key that is not a table, in the order in which a plan is written."""
+
+_BARE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_WIDTH = 95
+_COMMENTS = {
+    "groups": "labels, in reporting order",
+    "score_range": "public, never read from data",
+    "score_step": "scores lie on this grid, from the lowest on",
+    "levels": "k: values per cell, at most",
+    "sketch": '"mean", "quantile" or "counts"',
+    "estimator": '"exact" or "grid"',
+    "thresholds": "records are counted on both sides; equal is above",
+    "favorable": '"above" or "below" a threshold',
+    "period": "first and last day of the records",
+    "order": "2: squared differences, 1: absolute ones",
+    "review_level": "disparity above which you want a review",
+    "review_unit": '"points", "share", "sd": the worst pair; "squared": all groups',
+    "trim": "share of levels left out at each end",
+    "silos": "the roster: then missing ones are reported, and others refused",
+    "axes": "a table by each, and one by all of them together",
+    "unknown": "labels of what is not known: counted, not compared",
+    "set_aside": "share of records below which a category is not compared",
+    "positive": "label of the outcome that the score predicts",
+    "negative": "label of the other outcome",
+    "outcome.bins": "scores at which bins of calibration meet",
+    "minimum_cell": "a cell with fewer records is withheld",
+    "records_per_level": "at most one value per this many records; 0 turns it off",
+    "rounding": "share of the score range; 0 turns it off",
+    "mode": '"dp", "secure" or "secure+dp"',
+    "epsilon": "the privacy loss of one release",
+    "bins": "of the histograms",
+    "edges": "public scores at which bins meet",
+    "records": "public planning size of the smallest group",
+    "budget": "the loss of all releases from one data set",
+    "threshold": "silos needed to open the sum",
+    "dose": 'of noise: "full" or "split"',
+    "honest": "silos whose noise must suffice",
+}
+_OMITTED = {
+    "score_step": "# score_step = 0.01",
+    "thresholds": "# thresholds = [0.5]",
+    "period": "# period = [2026-10-01, 2026-12-31]",
+    "review_level": "# review_level = 0.05",
+    "silos": '# silos = ["aurora", "bayside"]',
+}
+_TABLES = {
+    "outcome": "what happened to a record",
+    "disclosure": "what a silo holds back",
+    "privacy": "how single records are protected",
+    "keys": "Ed25519 public keys by silo: then every message must be signed",
+    "totals": "public numbers of records by silo",
+    "signature": "the auditor's, of all the rest",
+}
+
+
+def plan_toml(document: Mapping[str, Any]) -> str:
+    """Return the TOML text of a complete plan, one comment per key.
+
+    ``document`` is what :meth:`Plan.to_dict` returns. Reading the text gives the same plan.
+    """
+    return "\n".join(_lines(document)) + "\n"
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in document.items():
+        if key in _TABLES or (key == "groups" and "axes" in document):
+            continue
+        if key == "period" and value is not None:
+            yield _commented(f"period = [{', '.join(value)}]", key)  # TOML's own dates
+        elif key == "axes":
+            axes = (f"{_name(axis['name'])} = {_value(axis['labels'])}" for axis in value)
+            yield _commented("axes = { " + ", ".join(axes) + " }", key)
+        elif value is None or value == []:
+            yield _commented(_OMITTED[key], key)
+        else:
+            yield from _entry(key, value)
+    for key, meaning in _TABLES.items():
+        if document.get(key):
+            yield ""
+            yield f"[{key}]".ljust(31) + f"# {meaning}"
+            for name, value in document[key].items():
+                if value != []:
+                    yield from _entry(name, value, table=key)
+
+
+def _entry(key: str, value: object, *, table: str = "") -> Iterator[str]:
+    commented = f"{table}.{key}" if f"{table}.{key}" in _COMMENTS else key
+    name = _name(key)
+    line = f"{name} = {_value(value)}"
+    if isinstance(value, list) and len(line) > _WIDTH:
+        comment = f"  # {_COMMENTS[commented]}" if commented in _COMMENTS else ""
+        yield f"{name} = [{comment}"
+        yield from (f"  {_value(item)}," for item in value)
+        yield "]"
+    else:
+        yield _commented(line, commented)
+
+
+def _name(key: str) -> str:
+    return key if _BARE.issuperset(key) else _quoted(key)
+
+
+def _commented(line: str, key: str) -> str:
+    return f"{line.ljust(30)} # {_COMMENTS[key]}" if key in _COMMENTS else line
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return repr(value)
+
+
+def _quoted(text: str) -> str:
+    """A basic string: JSON's escapes are TOML's, and names hold no control character."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

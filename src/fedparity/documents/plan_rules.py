@@ -31,8 +31,13 @@ from fedparity.documents.plan_fields import (
 from fedparity.errors import InputError, PlanError
 from fedparity.errors.base import listed
 from fedparity.errors.document_errors import shown
-from fedparity.privacy.disclosure import Disclosure, default_rounding
-from fedparity.privacy.rounding import decimal, score_points, whole_steps
+from fedparity.privacy.disclosure import (
+    Disclosure,
+    decimal,
+    default_rounding,
+    score_points,
+    whole_steps,
+)
 from fedparity.sketches.kinds import DEFAULT_LEVELS, DEFAULT_SKETCH, Kind
 
 if TYPE_CHECKING:

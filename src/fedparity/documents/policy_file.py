@@ -13,7 +13,8 @@ from fedparity.documents.files import read_bounded
 from fedparity.documents.json_text import LARGEST_TOML, TomlSyntaxError, key_lines, parse_toml
 from fedparity.errors import PolicyError
 from fedparity.errors.document_errors import shown
-from fedparity.privacy.policy import MODES, Policy
+from fedparity.privacy.disclosure import MODES
+from fedparity.privacy.policy import Policy
 
 __all__ = [
     "POLICY_SCHEMA",

@@ -18,22 +18,26 @@ from fedparity.documents.plan_fields import (
     whole,
 )
 from fedparity.errors import PlanError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
+from fedparity.privacy.disclosure import (
+    MODES,
+    NOISY_MODES,
+    SECURE_MODES,
+    Mode,
+    score_points,
+    whole_steps,
+)
 from fedparity.privacy.noise import SECURE_BINS, UNPLANNED_BINS, bins_of_points, planned_bins
-from fedparity.privacy.rounding import score_points, whole_steps
 
 __all__ = [
     "MOST_SILOS",
     "PRIVACY_KEYS",
     "UNIT",
     "Dose",
-    "PrivacyMode",
     "PrivacyTerms",
     "settle_terms",
 ]
 
-PrivacyMode: TypeAlias = Literal["dp", "secure", "secure+dp"]
-"""``dp``: noise in each silo; ``secure``: only sums over silos; ``secure+dp``: both."""
 Dose: TypeAlias = Literal["full", "split"]
 """``full``: the noise of each silo suffices; ``split``: that of ``honest`` silos together."""
 
@@ -61,7 +65,7 @@ def _edges(value: object) -> tuple[float, ...]:
 
 
 PRIVACY_KEYS: Mapping[str, Callable[[object], Any]] = {
-    "mode": one_of("mode", *get_args(PrivacyMode)),
+    "mode": one_of("mode", *MODES[1:]),
     "epsilon": positive("epsilon", 1.0),
     "bins": whole("bins", 2, _MOST_BINS, 32),
     "edges": _edges,
@@ -84,6 +88,7 @@ class PrivacyTerms:
     Parameters
     ----------
     mode : "dp", "secure" or "secure+dp"
+        Noise in each silo; only sums over silos; or both.
     epsilon : float, optional
         The privacy loss that one release may cost; needed with ``dp``, absent without.
     bins : int, optional
@@ -107,7 +112,7 @@ class PrivacyTerms:
     {'mode': 'dp', 'epsilon': 1.0, 'bins': 32}
     """
 
-    mode: PrivacyMode
+    mode: Mode
     epsilon: float | None = None
     bins: int | None = None
     edges: Sequence[float] | None = None
@@ -126,12 +131,12 @@ class PrivacyTerms:
     @property
     def noisy(self) -> bool:
         """Whether noise is added, so that there is an epsilon."""
-        return self.mode != "secure"
+        return self.mode in NOISY_MODES
 
     @property
     def secure(self) -> bool:
         """Whether only sums over silos are seen."""
-        return self.mode != "dp"
+        return self.mode in SECURE_MODES
 
     def to_dict(self) -> dict[str, Any]:
         """Return the terms as the plan's table holds them: those that are set."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from fedparity.documents.audit_warnings import AuditWarning
-from fedparity.documents.document import Columns, Document, Part, Parts, Tabular
-from fedparity.documents.files import Path, read_bounded
+from fedparity.documents.files import Document, Path, read_bounded
 from fedparity.documents.json_text import LARGEST, canonical_bytes, decode_object
 from fedparity.documents.result_parts import (
     Amount,
@@ -37,9 +36,11 @@ from fedparity.documents.result_parts import (
 from fedparity.documents.result_reading import check_result, read_part, relabeled
 from fedparity.documents.signing import check_result_signature, keyed_signature
 from fedparity.documents.table_parts import TableResult
+from fedparity.documents.tabular import Columns, Part, Parts, Tabular
 from fedparity.errors import OptionError, ResultError
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
+from fedparity.privacy.disclosure import NOISY_MODES
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -485,4 +486,4 @@ def symbol(letter: str, result: AuditResult) -> str:
 
 def has_noise(result: AuditResult) -> bool:
     """Return whether noise was added for differential privacy."""
-    return "dp" in str(result.guarantee.get("mode"))
+    return result.guarantee.get("mode") in NOISY_MODES

@@ -8,11 +8,11 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from fedparity.documents.document import Columns, Part, Parts, Tabular
 from fedparity.documents.fields import group_text
 from fedparity.documents.json_text import canonical_bytes
 from fedparity.documents.message_cells import Withheld
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
+from fedparity.documents.tabular import Columns, Part, Parts, Tabular
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 

@@ -20,7 +20,6 @@ from typing import (
     get_type_hints,
 )
 
-from fedparity.documents.document import Parts
 from fedparity.documents.fields import FrozenMapping, as_group, hidden_place
 from fedparity.documents.result_parts import (
     SILO_LEVELS,
@@ -35,6 +34,7 @@ from fedparity.documents.result_parts import (
     verdict,
     written_fields,
 )
+from fedparity.documents.tabular import Parts
 from fedparity.errors import ResultError
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from fedparity.documents.document import Part, Parts
 from fedparity.documents.outcome_parts import OutcomeResult, RateTests
 from fedparity.documents.result_parts import (
     Amount,
@@ -18,6 +17,7 @@ from fedparity.documents.result_parts import (
     TailResult,
     ThresholdResult,
 )
+from fedparity.documents.tabular import Part, Parts
 from fedparity.laws.labels import Group
 
 if TYPE_CHECKING:

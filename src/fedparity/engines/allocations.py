@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import GroupError, OptionError, ScoreError
-from fedparity.laws.arrays import FloatArray, IntArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group, check_aligned, encode_labels
+from fedparity.laws.law import FloatArray, IntArray, as_scores, check_magnitude
 from fedparity.text import OneLine
 
 __all__ = ["Allocation", "Cut", "Regime", "allocate", "check_allocation"]

@@ -23,17 +23,16 @@ from fedparity.engines.pooled_table import ONE_SILO, PooledTable, read_pooled
 from fedparity.errors import GroupError, OptionError, TableError
 from fedparity.errors.base import listed
 from fedparity.errors.inputs import look_alike
+from fedparity.federated.estimate import Estimator
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Estimator
-from fedparity.laws.arrays import FloatArray, as_scores, check_magnitude
 from fedparity.laws.labels import Group, canonical_order
+from fedparity.laws.law import FloatArray, as_scores, check_magnitude
 from fedparity.laws.progress import LabeledProgress, callback, shows_progress
 from fedparity.modes.mode import AuditOptions, StepName, mode_of
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.modes.secure.rounds import LocalSilos
 from fedparity.modes.secure.secure_mode import SecureMode
-from fedparity.privacy.disclosure import Disclosure
-from fedparity.privacy.rounding import decimal
+from fedparity.privacy.disclosure import Disclosure, decimal
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind, default_kind
 from fedparity.sketches.select import ComputeOptions
 from fedparity.tables.opening import label_columns

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MassError, ScoreError, TableError
-from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.labels import Group, Labels, canonical_order
+from fedparity.laws.law import BoolArray, FloatArray, IntArray
 from fedparity.sketches.records import ArrayRecords, Batch, Codes, Faults, RowCounts
 from fedparity.tables.columns import Block, Column, Numbers
 from fedparity.tables.groups import Discovery, LabelType, encode, typed_text
 from fedparity.tables.opening import open_records
-from fedparity.tables.reader import Missing, TableRecords
+from fedparity.tables.table import Missing, TableRecords
 
 if TYPE_CHECKING:
     import polars as pl

@@ -73,20 +73,6 @@ class DocumentError(InputError):
         )
 
     @classmethod
-    def not_json(cls, problem: str) -> DocumentError:
-        return cls(
-            f"the document is not JSON: {problem}.",
-            fix="check that it is the file that fedparity wrote, unchanged: a message or a result, not a plan or a table.",
-        )
-
-    @classmethod
-    def not_an_object(cls, found: object) -> DocumentError:
-        return cls(
-            f"the document must be a JSON object, but it is of type {type(found).__name__}.",
-            fix="send the file as it was written.",
-        )
-
-    @classmethod
     def duplicate_field(cls, name: str) -> DocumentError:
         return cls(
             f"a JSON object has the field {shown(name)} twice.",
@@ -285,10 +271,6 @@ class MessageError(DocumentError):
             f"a message of silo {shown(found)} arrived from the node of silo {shown(expected)}.",
             fix="correct silo in the settings of that node, or the name of its key.",
         )
-
-    @classmethod
-    def other_step(cls, silo: str, step: str) -> MessageError:
-        return cls(f"silo {silo!r} was asked for its {step} and sent something else.", fix=RESEND)
 
 
 class SignatureError(MessageError):

@@ -67,23 +67,6 @@ class ScoreError(InputError):
         )
 
     @classmethod
-    def some_outside_range(cls, low: float, high: float) -> ScoreError:
-        return cls(
-            f"scores must lie between {low:g} and {high:g}, but some do not; under the plan's "
-            "privacy mode it is not said how many.",
-            fix="check the scale of the score, or agree on a plan with a wider score_range.",
-        )
-
-    @classmethod
-    def some_off_grid(cls) -> ScoreError:
-        return cls(
-            "scores must be points of the plan's grid, but some are not; under the plan's privacy "
-            "mode it is not said how many.",
-            fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
-            "another score_step, or without one.",
-        )
-
-    @classmethod
     def lengths_differ(cls, what: str, length: int, other: str, other_length: int) -> ScoreError:
         return cls(
             f"{what} and {other} must have one entry per record, "
@@ -220,14 +203,6 @@ class LabelError(GroupError):
             f"labels in column {shortened(column)!r} must be text, numbers, booleans or "
             f"categories, but their type is {kind}.",
             fix="convert the column to text, one label per record.",
-        )
-
-    @classmethod
-    def maps_to_nothing(cls, target: str, known: Collection[str]) -> LabelError:
-        near = nearest(target, known)
-        return cls(
-            f"labels are mapped to {shortened(target)!r}, which is not among {listed(known)}.",
-            fix=f"map them to {near[0]!r}?" if near else "map them to one of the plan's groups.",
         )
 
 
@@ -423,18 +398,6 @@ class TableError(InputError):
         )
 
     # -- its records
-
-    @classmethod
-    def some_rows(cls, found: Collection[str]) -> TableError:
-        return cls(
-            f"the table holds {' and '.join(found)}; under the plan's privacy mode it is not said "
-            "how many.",
-            fix="leave rows without a score out with --missing drop (missing='drop'), map labels "
-            "with --map or --other, and repair the rest; fedparity sketch --dry-run with a plan "
-            "without [privacy] counts them for you.",
-        )
-
-    # -- its filter
 
     @classmethod
     def bad_condition(cls, condition: str, reason: str) -> TableError:

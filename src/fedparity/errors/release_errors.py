@@ -62,26 +62,10 @@ class PrivacyError(DisclosureError):
         )
 
     @classmethod
-    def weighted(cls, mode: str) -> PrivacyError:
-        return cls(
-            f"records with weights cannot be released in privacy mode {mode!r}: one record could "
-            "change a sum of weights by any amount.",
-            fix="leave out the weight, or agree on a plan without [privacy].",
-        )
-
-    @classmethod
     def sketch_in_secure_mode(cls, mode: str) -> PrivacyError:
         return cls(
             f"the plan's privacy mode is {mode!r}, in which a silo never sends a sketch of its own.",
             fix="follow the rounds of fedparity secure: keys, shares, mask, unmask.",
-        )
-
-    @classmethod
-    def finished(cls) -> PrivacyError:
-        return cls(
-            "the noisy message was drawn already: records that come now would need a second "
-            "one, and two messages protect less than one.",
-            fix="give every batch before finish(), or start a new sketcher under a new plan.",
         )
 
 
@@ -114,13 +98,6 @@ class SettingsError(InputError):
         return cls(
             "the address in data holds a password, which every process here can see.",
             fix="write the address to a file of mode 600 and name that file in url-file.",
-        )
-
-    @classmethod
-    def unusable_plan(cls, reason: str) -> SettingsError:
-        return cls(
-            f"the plan in the settings of this silo cannot be used: {reason}.",
-            fix="name the file of the plan that was approved, or its digest.",
         )
 
     @classmethod
@@ -171,31 +148,12 @@ def reasons_given(reasons: Mapping[str, str], most: int = 8) -> str:
 class MissingSiloError(FedparityError):
     """A silo of the roster sent nothing, where it was required."""
 
-    @classmethod
-    def not_connected(
-        cls, there: int, needed: int, roster: int, absent: Collection[str]
-    ) -> MissingSiloError:
-        names = f" Not heard of: {listed(absent)}." if absent else ""
-        return cls(
-            f"{there:,} of the {roster:,} silos of the plan are connected, and {needed:,} are needed, "
-            f"so no request was sent.{names}",
-            fix="start the nodes that are missing and run the audit again, with a longer wait if they "
-            "need it; or lower quorum.",
-        )
-
 
 SEND_AGAIN = "ask the silo to send the file again, as it was written."
 
 
 class SecureMessageError(MessageError):
     """A message of a secure sum that is not valid, or does not fit the others."""
-
-    @classmethod
-    def unknown_schema(cls, found: object, known: Collection[str]) -> SecureMessageError:
-        return cls(
-            f"a message of a secure sum was expected, but the schema is {str(found)[:60]!r}.",
-            fix=f"give files whose schema is one of {', '.join(known)}.",
-        )
 
     @classmethod
     def not_secure(cls) -> SecureMessageError:

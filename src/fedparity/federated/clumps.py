@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedparity.federated.reconstruction import BinShapes, CellLayout
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 
 __all__ = ["torn_shapes"]
 

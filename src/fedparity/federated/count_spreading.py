@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 
 __all__ = ["SpreadCounts", "spread_counts"]
 

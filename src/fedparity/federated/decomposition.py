@@ -9,20 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.estimate import center_values, centers
-from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import (
+from fedparity.federated.estimate import (
     Method,
+    center_values,
+    centers,
     grid_levels,
     mixture_table,
     mixtures,
     read_cells,
 )
-from fedparity.functionals.curves import counterfactuals, shapley, terms
-from fedparity.functionals.disparity import spread
-from fedparity.laws.arrays import FloatArray
+from fedparity.federated.federation import Federation, takes_federation
+from fedparity.functionals.curves import counterfactuals, shapley, spread, terms
 from fedparity.laws.labels import Group, Silo
-from fedparity.laws.law import QuantileTable, common_refinement
+from fedparity.laws.law import FloatArray, QuantileTable, common_refinement
 from fedparity.sketches.kinds import midpoints
 from fedparity.text import OneLine
 

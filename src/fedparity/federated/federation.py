@@ -19,10 +19,10 @@ from fedparity.errors.base import listed
 from fedparity.federated.count_spreading import spread_counts
 from fedparity.federated.pool import Pool
 from fedparity.federated.reconstruction import BinCuts, CellLayout, mean_shapes
-from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.labels import Group, Silo, canonical_order, check_aligned, encode_labels
+from fedparity.laws.law import FloatArray, IntArray, as_masses, as_scores, check_magnitude
 from fedparity.laws.weights import Weights
-from fedparity.privacy.rounding import mean_square_error, rounding_error
+from fedparity.privacy.disclosure import mean_square_error, rounding_error
 from fedparity.sketches.cell import Cell
 from fedparity.sketches.kinds import DEFAULT_LEVELS, Kind, default_kind
 

@@ -1,39 +1,46 @@
-"""Local audits: what each silo would see alone, and what the others would see without it."""
+"""Local audits: what each silo would see alone, and the others without it; and all measures, each computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.estimate import all_step_ends, cell_quantiles
-from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import (
+from fedparity.federated.decomposition import (
+    Attribution,
+    Decomposition,
+    TriangleTerms,
+    attribute,
+    decompose,
+)
+from fedparity.federated.estimate import (
+    Estimate,
     Method,
+    Pair,
+    all_step_ends,
+    cell_quantiles,
+    estimate,
     grid_levels,
     grid_widths,
     mixture_table,
     observed_weights,
+    pairs,
     read_cells,
 )
+from fedparity.federated.federation import Federation, takes_federation
 from fedparity.federated.pool import Pool, unit_masses
-from fedparity.functionals.curves import around_mean, disparities, pair_powers
-from fedparity.functionals.disparity import spread
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.functionals.curves import around_mean, disparities, pair_powers, spread
 from fedparity.laws.labels import Group, Silo
-from fedparity.laws.law import QuantileTable
+from fedparity.laws.law import FloatArray, IntArray, QuantileTable
 from fedparity.sketches.kinds import midpoints
 from fedparity.text import OneLine
 
-__all__ = [
-    "LocalAudit",
-    "SiloInfluence",
-    "influences",
-    "local_audits",
-]
+__all__ = ["LocalAudit", "Measures", "SiloInfluence", "influences", "local_audits"]
+
 
 _SILOS_AT_ONCE = 1024
 
@@ -407,3 +414,41 @@ class _LeaveOneOut:
         """How many atoms of a cell lie at or before ``position`` in the group."""
         found = np.searchsorted(self.keys, member * self.atoms.size + position, side="right")
         return found - self.starts[member]
+
+
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What an audit and its assessment read of the same federation."""
+
+    federation: Federation
+    method: Method
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The global disparity and heterogeneity."""
+        return estimate(self.federation, self.method)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The distances between every two groups."""
+        return pairs(self.federation, self.method)
+
+    @cached_property
+    def terms(self) -> Decomposition | TriangleTerms:
+        """The terms of the decomposition."""
+        return decompose(self.federation, self.method)
+
+    @cached_property
+    def attribution(self) -> Attribution:
+        """The selection and within-silo parts."""
+        return attribute(self.federation, self.method)
+
+    @cached_property
+    def influences(self) -> tuple[SiloInfluence, ...]:
+        """What the disparity becomes without each silo."""
+        return influences(self.federation, self.method)
+
+    @cached_property
+    def local(self) -> tuple[LocalAudit, ...]:
+        """What each silo would see alone."""
+        return local_audits(self.federation, self.method)

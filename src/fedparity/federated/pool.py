@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.functionals.curves import CDFTable
-from fedparity.laws.arrays import FloatArray, IntArray, sort_order
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, IntArray, Law, sort_order
 from fedparity.sketches.kinds import midpoints, ranks
 
 __all__ = ["Pool", "level_positions", "unit_masses"]

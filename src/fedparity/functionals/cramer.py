@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from fedparity.functionals.curves import CDFTable, check_order, checked_power, integral, power
+from fedparity.functionals.curves import cdf_table, check_order, checked_power, integral, power
 from fedparity.laws.law import Law
 
-__all__ = ["cdf_table", "cramer", "cramer_power"]
-
-
-def cdf_table(laws: Sequence[Law]) -> CDFTable:
-    """Return the cdfs of ``laws`` between all their atoms (paper, `eq:Cp-step-computation`)."""
-    atoms = np.concatenate([law.atoms for law in laws])
-    order = np.argsort(atoms, kind="stable")  # a merge of sorted runs: linear
-    values = np.empty((len(laws), atoms.size))
-    end = 0
-    for row, law in enumerate(laws):
-        start, end = end, end + len(law)
-        passed = np.cumsum((order >= start) & (order < end), dtype=np.int64)
-        np.take(np.concatenate(([0.0], law.cumulative)), passed, out=values[row])
-    return CDFTable(np.diff(atoms[order]), values[:, :-1])
+__all__ = ["cramer", "cramer_power"]
 
 
 def cramer_power(mu: Law, nu: Law, *, order: int = 2) -> float:

@@ -8,7 +8,8 @@ and planning all call the functions below, so that they agree to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -16,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MagnitudeError, OptionError
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import QuantileTable
+from fedparity.laws.law import FloatArray, Law, QuantileTable
 
 __all__ = [
     "CDFTable",
@@ -26,12 +26,14 @@ __all__ = [
     "Terms",
     "around_center",
     "around_mean",
+    "cdf_table",
     "center",
     "check_order",
     "checked",
     "checked_power",
     "counterfactuals",
     "disparities",
+    "distance_in_table",
     "from_center",
     "heterogeneities",
     "integral",
@@ -39,8 +41,10 @@ __all__ = [
     "pair_powers",
     "power",
     "shapley",
+    "spread",
     "terms",
 ]
+
 
 Order: TypeAlias = Literal[1, 2]
 """The order p: 1 or 2."""
@@ -313,3 +317,32 @@ def shapley(
         (observed - without_selection + local_parity) / 2,
         (observed - local_parity + without_selection) / 2,
     )
+
+
+def cdf_table(laws: Sequence[Law]) -> CDFTable:
+    """Return the cdfs of ``laws`` between all their atoms (paper, `eq:Cp-step-computation`)."""
+    atoms = np.concatenate([law.atoms for law in laws])
+    order = np.argsort(atoms, kind="stable")  # a merge of sorted runs: linear
+    values = np.empty((len(laws), atoms.size))
+    end = 0
+    for row, law in enumerate(laws):
+        start, end = end, end + len(law)
+        passed = np.cumsum((order >= start) & (order < end), dtype=np.int64)
+        np.take(np.concatenate(([0.0], law.cumulative)), passed, out=values[row])
+    return CDFTable(np.diff(atoms[order]), values[:, :-1])
+
+
+def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
+    r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` for quantile functions in a table."""
+    return checked(disparities, table, shares, order, "the disparity")
+
+
+def distance_in_table(table: QuantileTable, order: int, rows: tuple[int, int] = (0, 1)) -> float:
+    """Return the distance between two rows of ``table``, scaled so as not to underflow."""
+    widths, values = table
+    gaps = np.where(widths > 0, values[rows[0]] - values[rows[1]], 0.0)
+    largest = max(float(gaps.max()), -float(gaps.min()))
+    if largest == 0.0:
+        return 0.0
+    total = float(integral(power(gaps / largest, order), widths))
+    return largest * (total if order == 1 else math.sqrt(total))

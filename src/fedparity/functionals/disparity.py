@@ -7,14 +7,13 @@ from typing import overload
 
 import numpy.typing as npt
 
-from fedparity.functionals.curves import check_order, checked, disparities
+from fedparity.functionals.curves import check_order, spread
 from fedparity.functionals.group_laws import laws_and_weights
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law, QuantileTable, common_refinement
+from fedparity.laws.law import Law, common_refinement
 from fedparity.laws.weights import Weights
 
-__all__ = ["disparity", "largest_disparity", "spread"]
+__all__ = ["disparity", "largest_disparity"]
 
 
 @overload
@@ -106,8 +105,3 @@ def largest_disparity(width: float, order: int) -> float:
     (1.0, 1.0)
     """
     return width**order / (2 if order == 1 else 4)
-
-
-def spread(table: QuantileTable, shares: FloatArray, order: int) -> float:
-    r"""Return :math:`\sum_s \alpha_s \int |q_s - q^*|^p` for quantile functions in a table."""
-    return checked(disparities, table, shares, order, "the disparity")

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from fedparity.errors import GroupError, GroupMismatchError, ScoreError
-from fedparity.laws.arrays import as_masses, as_scores
 from fedparity.laws.labels import Group, check_aligned, encode_labels
-from fedparity.laws.law import Law
+from fedparity.laws.law import Law, as_masses, as_scores
 from fedparity.laws.weights import Weights
 
 __all__ = ["laws_and_weights"]

@@ -7,8 +7,7 @@ from typing import overload
 
 import numpy.typing as npt
 
-from fedparity.functionals.cramer import cdf_table
-from fedparity.functionals.curves import check_order, checked, heterogeneities
+from fedparity.functionals.curves import cdf_table, check_order, checked, heterogeneities
 from fedparity.functionals.group_laws import laws_and_weights
 from fedparity.laws.labels import Group
 from fedparity.laws.law import Law

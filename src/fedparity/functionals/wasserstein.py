@@ -6,11 +6,17 @@ import math
 
 import numpy as np
 
-from fedparity.functionals.curves import check_order, checked_power, integral, power
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law, QuantileTable, common_refinement
+from fedparity.functionals.curves import (
+    check_order,
+    checked_power,
+    distance_in_table,
+    integral,
+    power,
+)
+from fedparity.laws.law import FloatArray, Law, common_refinement
 
-__all__ = ["distance_in_table", "wasserstein", "wasserstein_power"]
+__all__ = ["wasserstein", "wasserstein_power"]
+
 
 _BLOCK = 1 << 15
 _SAFE = 1e-250
@@ -70,17 +76,6 @@ def wasserstein(mu: object, nu: object, *, order: int = 2, trim: float = 0.0) ->
     if value > _SAFE:
         return value if order == 1 else math.sqrt(value)
     return distance_in_table(common_refinement(laws, trim=trim), order)
-
-
-def distance_in_table(table: QuantileTable, order: int, rows: tuple[int, int] = (0, 1)) -> float:
-    """Return the distance between two rows of ``table``, scaled so as not to underflow."""
-    widths, values = table
-    gaps = np.where(widths > 0, values[rows[0]] - values[rows[1]], 0.0)
-    largest = max(float(gaps.max()), -float(gaps.min()))
-    if largest == 0.0:
-        return 0.0
-    total = float(integral(power(gaps / largest, order), widths))
-    return largest * (total if order == 1 else math.sqrt(total))
 
 
 def _power_between(laws: list[Law], order: int, trim: float) -> float:

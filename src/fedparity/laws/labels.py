@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from fedparity.errors import GroupError, ScoreError
 from fedparity.errors.base import polars, pyarrow
-from fedparity.laws.arrays import BoolArray
+from fedparity.laws.law import BoolArray
 
 if TYPE_CHECKING:
     import polars as pl

@@ -20,8 +20,8 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
 from fedparity.documents.result_parts import SetAside
 from fedparity.errors import GroupError
-from fedparity.laws.arrays import BoolArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import BoolArray
 from fedparity.modes.mode import MissingRecords
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import NoiseLaw

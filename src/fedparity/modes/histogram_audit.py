@@ -13,9 +13,9 @@ from fedparity.documents.fields import typed_label
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
+from fedparity.federated.estimate import Method
 from fedparity.federated.federation import Federation
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method
+from fedparity.federated.local_audits import Measures
 from fedparity.laws.labels import Group
 from fedparity.modes.atom_histograms import AtomHistograms
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode, mode_of

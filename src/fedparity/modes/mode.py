@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fedparity.documents.audit_warnings import AuditWarning
     from fedparity.documents.result_parts import SetAside
     from fedparity.federated.federation import Federation
-    from fedparity.federated.measures import Measures
+    from fedparity.federated.local_audits import Measures
     from fedparity.modes.atom_histograms import AtomHistograms
     from fedparity.uncertainty.assessment import Assessment
 

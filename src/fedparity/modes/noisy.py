@@ -93,7 +93,11 @@ class HistogramMode:
     def check_unweighted(self, *, weighted: bool) -> None:
         """Raise if the records have weights: no epsilon bounds what one weight reveals."""
         if weighted:
-            raise PrivacyError.weighted(self.name)
+            raise PrivacyError(
+                f"records with weights cannot be released in privacy mode {self.name!r}: one record "
+                "could change a sum of weights by any amount.",
+                fix="leave out the weight, or agree on a plan without [privacy].",
+            )
 
     def count(self, records: Records, options: ComputeOptions | None = None) -> Counts:
         """Return the exact counts by group, outcome and bin; they stay in the building.

@@ -17,8 +17,8 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell, SketchedTable
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, OptionError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.modes.mode import (
     AuditOptions,
     Cost,
@@ -29,17 +29,18 @@ from fedparity.modes.mode import (
     Release,
 )
 from fedparity.privacy.count_merging import counts_above, counts_at, merge_counts, run_minimum
-from fedparity.privacy.disclosure import Decision, decide, whole_effective
-from fedparity.privacy.rounding import round_mean_square, round_to_points, round_values
+from fedparity.privacy.disclosure import (
+    Decision,
+    decide,
+    round_mean_square,
+    round_to_points,
+    round_values,
+    whole_effective,
+)
 from fedparity.sketches.accumulators import SketchRequest
 from fedparity.sketches.kinds import ScoreGrid
 from fedparity.sketches.records import Faults, Records, RowCounts
-from fedparity.sketches.select import (
-    Census,
-    ComputeOptions,
-    Measurement,
-    measure_records,
-)
+from fedparity.sketches.select import Census, ComputeOptions, Measurement, measure_records
 from fedparity.text import counted, named, number
 from fedparity.version import SOFTWARE
 

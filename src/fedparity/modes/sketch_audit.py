@@ -13,18 +13,12 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import SetAside
 from fedparity.errors import FederationError, GroupError, SecureMessageError
 from fedparity.errors.base import listed
+from fedparity.federated.estimate import Method
 from fedparity.federated.federation import Federation
-from fedparity.federated.local_audits import SiloInfluence
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method
+from fedparity.federated.local_audits import Measures, SiloInfluence
 from fedparity.laws.labels import Group
 from fedparity.laws.progress import LabeledProgress
-from fedparity.modes.mode import (
-    AuditOptions,
-    Measured,
-    MissingRecords,
-    Mode,
-)
+from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.text import counted

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from fedparity.documents.message_cells import table_keys
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
-from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import BoolArray, FloatArray, IntArray
 from fedparity.privacy.count_merging import joint_ends, merged_runs, run_minimum
 from fedparity.privacy.disclosure import Decision, allowed_levels, decide, smallest_cell
 from fedparity.privacy.remainder_runs import RemainderRuns, remainder_runs

@@ -26,10 +26,9 @@ from fedparity.documents.outcome_parts import CalibrationBin, CalibrationResult
 from fedparity.documents.outcome_parts import Known as KnownNumber
 from fedparity.documents.result_parts import Sampled
 from fedparity.federated.federation import Federation
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.outcomes.discrimination import Discrimination
 from fedparity.outcomes.error_rates import (
     Flagged,
@@ -41,7 +40,7 @@ from fedparity.outcomes.error_rates import (
     share_of,
 )
 from fedparity.thresholds.rates import records_above
-from fedparity.uncertainty.brackets import Known
+from fedparity.uncertainty.checks import Known
 
 __all__ = [
     "InBins",

@@ -30,13 +30,12 @@ from statistics import NormalDist
 import numpy as np
 
 from fedparity.documents.outcome_parts import AucResult, RocCurve
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.thresholds.proportions import RateLimits, difference_lower, ratio_lower, tails
 from fedparity.thresholds.rates import Comparison, compare_limits
-from fedparity.uncertainty.brackets import Known
+from fedparity.uncertainty.checks import Known
 
 __all__ = [
     "Discrimination",

@@ -23,9 +23,9 @@ import numpy.typing as npt
 from fedparity.documents.outcome_parts import Known, OutcomeMeasure, OutcomeRate
 from fedparity.documents.result_parts import Sampled
 from fedparity.federated.federation import Federation
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.thresholds.proportions import (
     RateLimits,
     difference_lower,

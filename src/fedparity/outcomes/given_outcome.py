@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from fedparity.documents.outcome_parts import GivenOutcome, SiloLength
 from fedparity.documents.plan_fields import OutcomeName
+from fedparity.federated.estimate import Method
 from fedparity.federated.federation import Federation
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method
+from fedparity.federated.local_audits import Measures
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.assessment import Assessment, assess
 

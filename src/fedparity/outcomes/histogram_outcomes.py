@@ -29,10 +29,9 @@ import numpy as np
 from fedparity.documents.outcome_parts import CalibrationResult, RateTests
 from fedparity.documents.result_parts import Sampled
 from fedparity.federated.federation import Federation
-from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group, Silo
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, IntArray, Law
 from fedparity.outcomes.calibration import InBins, calibrated
 from fedparity.outcomes.discrimination import Discrimination, area_limits, placement_variance
 from fedparity.outcomes.error_rates import Flagged, Side, is_there
@@ -44,7 +43,7 @@ from fedparity.privacy.histograms import Grid
 from fedparity.privacy.noise import NoiseLaw, monotone_masses
 from fedparity.thresholds.rates import Records
 from fedparity.uncertainty.assessment import LOCAL_SILOS
-from fedparity.uncertainty.brackets import Known
+from fedparity.uncertainty.checks import Known
 from fedparity.uncertainty.envelopes import Envelope
 from fedparity.uncertainty.noisy_assessment import noise_rank_errors
 from fedparity.uncertainty.noisy_histograms import NoisyHistograms

@@ -23,8 +23,8 @@ from fedparity.documents.outcome_parts import (
 )
 from fedparity.documents.result_parts import Sampled
 from fedparity.errors import FederationError
+from fedparity.federated.estimate import Method
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import Method
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group, Silo, canonical_order
 from fedparity.outcomes.calibration import (
@@ -35,12 +35,7 @@ from fedparity.outcomes.calibration import (
     calibration,
     edges_of,
 )
-from fedparity.outcomes.discrimination import (
-    Discrimination,
-    auc_results,
-    compare_areas,
-    roc_curve,
-)
+from fedparity.outcomes.discrimination import Discrimination, auc_results, compare_areas, roc_curve
 from fedparity.outcomes.error_rates import (
     MEASURES,
     Flagged,

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fedparity.federated.estimate import mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import mixtures
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.outcomes.discrimination import Discrimination, area
 from fedparity.thresholds.rates import effective_sizes, records_above
-from fedparity.uncertainty.brackets import Known, known_laws
+from fedparity.uncertainty.checks import Known, known_laws
 from fedparity.uncertainty.envelopes import Envelope
 
 __all__ = ["discriminations", "sharpened"]

@@ -15,8 +15,8 @@ import numpy as np
 from fedparity.documents.outcome_parts import PairTest, RateTests
 from fedparity.documents.plan_fields import Favorable
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
+from fedparity.laws.law import FloatArray
 from fedparity.outcomes.error_rates import Flagged
 from fedparity.outcomes.local_gaps import SiloOf, own_silos
 from fedparity.outcomes.stratified_tables import breslow_day, mantel_haenszel, z_test

@@ -22,8 +22,8 @@ from statistics import NormalDist
 import numpy as np
 
 from fedparity.documents.outcome_parts import BreslowDay, MantelHaenszel, ZTest
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
+from fedparity.laws.law import FloatArray
 from fedparity.outcomes.tail_probabilities import chi_square_tail, normal_tails
 
 __all__ = ["breslow_day", "informative", "mantel_haenszel", "z_test"]

@@ -11,7 +11,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 
 __all__ = ["chi_square_tail", "fisher_exact", "holm", "normal_tails"]
 

@@ -7,7 +7,13 @@ from typing import Any
 from fedparity.documents.fields import json_label
 from fedparity.documents.message import SCHEMA
 from fedparity.documents.plan import Plan
-from fedparity.privacy.rounding import SHARED, Grid, grid_of_shares, grid_of_steps, rounding_error
+from fedparity.privacy.disclosure import (
+    SHARED,
+    Grid,
+    grid_of_shares,
+    grid_of_steps,
+    rounding_error,
+)
 from fedparity.tables.csv_files import MISSING_MARKS
 from fedparity.tables.groups import Listing
 from fedparity.version import SOFTWARE

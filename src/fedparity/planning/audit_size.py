@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fedparity.documents.document import Columns, Tabular, columns_of
-from fedparity.federated.mixtures import Estimator
+from fedparity.documents.tabular import Columns, Tabular, columns_of
+from fedparity.federated.estimate import Estimator
 from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fedparity.documents.document import Columns, Tabular, columns_of
+from fedparity.documents.tabular import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
-from fedparity.federated.mixtures import Estimator
+from fedparity.federated.estimate import Estimator
 from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.scenario import (
     Purpose,

@@ -9,10 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from fedparity.documents.document import Columns, Tabular, columns_of
+from fedparity.documents.tabular import Columns, Tabular, columns_of
 from fedparity.errors import OptionError
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.planning.detection import strength_at
 from fedparity.planning.scenario import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fedparity.federated.mixtures import Estimator
+from fedparity.federated.estimate import Estimator
 from fedparity.sketches.kinds import Kind
 from fedparity.uncertainty.guarantees import dkw_band
 

@@ -11,10 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from fedparity.errors import OptionError
-from fedparity.federated.mixtures import Estimator, Method
+from fedparity.federated.estimate import Estimator, Method
 from fedparity.functionals.curves import disparities
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law, QuantileTable
+from fedparity.laws.law import FloatArray, Law, QuantileTable
 from fedparity.laws.progress import Progress
 from fedparity.planning.provable import Bounds
 from fedparity.sketches.kinds import Kind, check_kind

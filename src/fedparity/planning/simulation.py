@@ -20,10 +20,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.federated.mixtures import Estimator
+from fedparity.federated.estimate import Estimator
 from fedparity.functionals.curves import disparities
-from fedparity.laws.arrays import FloatArray
-from fedparity.laws.law import Law, QuantileTable, common_refinement
+from fedparity.laws.law import FloatArray, Law, QuantileTable, common_refinement
 from fedparity.planning.scenario import (
     Purpose,
     Scenario,

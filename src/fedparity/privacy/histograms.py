@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import InputError, ScoreError, TableError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import RowProgress
 from fedparity.sketches.kinds import ScoreGrid
 from fedparity.sketches.records import (
@@ -329,9 +329,18 @@ class GridTally:
         except InputError as error:
             raise _without_numbers(self.faults, error) from None
         if self.outside:
-            raise ScoreError.some_outside_range(self.grid.low, self.grid.high)
+            raise ScoreError(
+                f"scores must lie between {self.grid.low:g} and {self.grid.high:g}, but some do not; "
+                "under the plan's privacy mode it is not said how many.",
+                fix="check the scale of the score, or agree on a plan with a wider score_range.",
+            )
         if self.off:
-            raise ScoreError.some_off_grid()
+            raise ScoreError(
+                "scores must be points of the plan's grid, but some are not; under the plan's privacy "
+                "mode it is not said how many.",
+                fix="round the scores to the plan's score_step as 64-bit floats, or agree on a plan with "
+                "another score_step, or without one.",
+            )
         return self.counts
 
 
@@ -420,4 +429,11 @@ _WORDS = {
 def _without_numbers(faults: Faults, error: InputError) -> InputError:
     """The same refusal, without how many rows it is about, or what they hold."""
     found = [words for name, words in _WORDS.items() if getattr(faults, name)]
-    return TableError.some_rows(found) if found else error
+    if not found:
+        return error
+    return TableError(
+        f"the table holds {' and '.join(found)}; under the plan's privacy mode it is not said how many.",
+        fix="leave rows without a score out with --missing drop (missing='drop'), map labels "
+        "with --map or --other, and repair the rest; fedparity sketch --dry-run with a plan "
+        "without [privacy] counts them for you.",
+    )

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import MissingExtraError, PrivacyError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.privacy.histograms import Counts
 
 __all__ = [

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.privacy.count_merging import joint_ends
 from fedparity.privacy.table_suppression import column_axis, sums_isolate_few
 

@@ -42,7 +42,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import BoolArray, FloatArray, IntArray
+from fedparity.laws.law import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "OutcomeSizes",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from fedparity.documents.document import html_table
 from fedparity.documents.result import AuditResult
+from fedparity.documents.tabular import html_table
 from fedparity.report import tables
 from fedparity.report.sentences.answers import (
     in_points,

@@ -20,7 +20,7 @@ from starlette.responses import (
     StreamingResponse,
 )
 
-from fedparity.documents.plan_file import plan_text
+from fedparity.documents.plan import plan_text
 from fedparity.documents.result import AuditResult
 from fedparity.errors import FedparityError, MessageError
 from fedparity.report.formats import FORMATS

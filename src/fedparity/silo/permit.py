@@ -21,10 +21,8 @@ from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.errors import LedgerError, PlanError, RuleError
 from fedparity.modes.mode import mode_of
-from fedparity.privacy.ledger import Ledger, default_ledger_path, now
-from fedparity.privacy.ledger_entries import Entry
-from fedparity.privacy.ledger_rules import allowed, check_approvals, earlier, replaced, spent
-from fedparity.privacy.policy import Policy
+from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, now
+from fedparity.privacy.policy import Policy, allowed, check_approvals, earlier, replaced, spent
 from fedparity.sketches.records import RowCounts
 from fedparity.tables.opening import FileTable, label_columns, table_names
 

@@ -15,7 +15,7 @@ from fedparity.silo.permit import AnyLedger, AnyPolicy, Permit
 from fedparity.sketches.passes import KernelName
 from fedparity.sketches.select import ComputeOptions
 from fedparity.tables.opening import label_columns, open_records, planned_records
-from fedparity.tables.reader import TableRecords
+from fedparity.tables.table import TableRecords
 
 __all__ = ["Sketcher", "prepare", "preview", "sketch"]
 
@@ -336,7 +336,11 @@ class Sketcher:
 
     def _refuse_if_drawn(self) -> None:
         if self._message is not None:
-            raise PrivacyError.finished()
+            raise PrivacyError(
+                "the noisy message was drawn already: records that come now would need a second "
+                "one, and two messages protect less than one.",
+                fix="give every batch before finish(), or start a new sketcher under a new plan.",
+            )
 
     def _open(self, batch: object) -> TableRecords:
         return open_records(batch, **self._options)

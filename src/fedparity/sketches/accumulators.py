@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_moments
 from fedparity.sketches.kinds import Kind, ScoreGrid, check_kind
 from fedparity.sketches.records import Batch, Codes, Faults

@@ -11,11 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import CellError, GroupError, ScoreError
-from fedparity.functionals.curves import check_order
-from fedparity.functionals.disparity import spread
-from fedparity.laws.arrays import FloatArray, as_masses, as_scores, check_magnitude
+from fedparity.functionals.curves import check_order, spread
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law, QuantileTable
+from fedparity.laws.law import (
+    FloatArray,
+    Law,
+    QuantileTable,
+    as_masses,
+    as_scores,
+    check_magnitude,
+)
 from fedparity.laws.weights import Weights
 from fedparity.sketches.kinds import Kind, MassTargets, RankTargets, check_kind, check_levels
 from fedparity.sketches.records import ArrayRecords

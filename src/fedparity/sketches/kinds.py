@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError, ScoreError
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 
 __all__ = [
     "DEFAULT_ESTIMATOR",

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.sketches import compiled as typed_by_numba
 from fedparity.sketches.accumulators import Bag, Bounds, Moments, Rules, Tally
 from fedparity.sketches.exact_sums import ExactSums

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from fedparity.errors import OptionError, RecordsError
 from fedparity.errors.base import MissingExtraError
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.laws.progress import RowProgress
 from fedparity.sketches.accumulators import (
     KEEP,

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import RowProgress
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray, IntArray, sort_scores
+from fedparity.laws.law import FloatArray, IntArray, sort_scores
 from fedparity.sketches.accumulators import Bag, taken
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, ExactSums, exact_integer
 from fedparity.sketches.kinds import Kind, MassTargets, RankTargets

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 import numpy as np
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.laws.progress import RowProgress
 from fedparity.sketches.accumulators import (
     Bag,

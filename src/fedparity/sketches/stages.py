@@ -9,15 +9,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.sketches.accumulators import (
-    KEEP,
-    SKIP,
-    Bounds,
-    Tuning,
-    candidate_slot,
-    window_slot,
-)
+from fedparity.laws.law import FloatArray, IntArray
+from fedparity.sketches.accumulators import KEEP, SKIP, Bounds, Tuning, candidate_slot, window_slot
 from fedparity.sketches.kinds import RankTargets, Targets
 from fedparity.sketches.records import ArrayRecords, Batch, CachedRecords, Records
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import OptionError
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.sketches.accumulators import Moments, SketchRequest
 from fedparity.sketches.kinds import Kind, MassTargets, RankTargets, check_levels
 from fedparity.sketches.passes import KernelName

@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from fedparity.errors.base import pyarrow
 from fedparity.tables.columns import BLOCK_ROWS, ArrowColumn, Block
-from fedparity.tables.table import (
-    BlockTask,
-    Condition,
-    FileState,
-    Selection,
-    arrow_blocks,
-    parts,
-    require_columns,
-)
+from fedparity.tables.frames import arrow_blocks
+from fedparity.tables.table import BlockTask, FileState, Selection, parts, require_columns
+from fedparity.tables.where import Condition
 
 if TYPE_CHECKING:
     import pyarrow as pa

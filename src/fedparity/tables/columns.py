@@ -17,7 +17,6 @@ import numpy.typing as npt
 from fedparity.errors import LabelError, ScoreError, TableError
 from fedparity.errors.base import polars, pyarrow
 from fedparity.errors.inputs import shortened
-from fedparity.laws.arrays import BoolArray
 from fedparity.laws.labels import (
     Labels,
     array_labels,
@@ -28,6 +27,7 @@ from fedparity.laws.labels import (
     object_labels,
     polars_labels,
 )
+from fedparity.laws.law import BoolArray
 from fedparity.tables.groups import LabelType, as_texts, label_type
 
 if TYPE_CHECKING:

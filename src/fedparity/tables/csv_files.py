@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.base import installed_pyarrow, polars, pyarrow
-from fedparity.laws.arrays import BoolArray
+from fedparity.laws.law import BoolArray
 from fedparity.tables.columns import ArrowColumn, Block, Column, NumpyColumn, PolarsColumn
 from fedparity.tables.csv_bytes import CsvFile, Pieces, TextFormat, delimiter_with, header_error
 from fedparity.tables.table import BlockTask, Selection, require_columns

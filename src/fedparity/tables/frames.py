@@ -1,11 +1,15 @@
-"""Frames of pandas, polars and Arrow, eager and lazy, recognized by narwhals; Dask and Ibis, by name."""
+"""Tables in memory: dicts, arrays, batches, streams; frames of pandas, polars and Arrow, eager and lazy; Dask and Ibis, by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from fedparity.errors import TableError
 from fedparity.errors.base import polars, pyarrow
@@ -16,13 +20,13 @@ from fedparity.tables.columns import (
     Column,
     PandasColumn,
     PolarsColumn,
+    as_column,
 )
 from fedparity.tables.table import (
     BlockTask,
     MemoryTable,
     Selection,
     Table,
-    arrow_blocks,
     blocks_of,
     parts,
     require_columns,
@@ -32,12 +36,30 @@ if TYPE_CHECKING:
     import polars as pl
     from narwhals import DataFrame, LazyFrame
 
-__all__ = [
-    "DaskTable",
-    "IbisTable",
-    "frame_table",
-    "polars_blocks",
-]
+__all__ = ["arrow_blocks", "memory_table"]
+
+
+def memory_table(data: object, open_batch: Callable[[object], Table]) -> Table | None:
+    """Return the table of an object of Python, NumPy, Arrow or a library of frames, or None.
+
+    Objects of Dask and Ibis are recognized by name, so that neither is imported, and before narwhals,
+    which would collect them whole.
+    """
+    if isinstance(data, Mapping):
+        return mapping_table(data)
+    if isinstance(data, np.ndarray):
+        return structured_table(data)
+    kind = type(data)
+    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask"):
+        return DaskTable(data)
+    if kind.__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches"):
+        return IbisTable(data)
+    table = frame_table(data)
+    if table is None and hasattr(data, "__arrow_c_stream__"):
+        table = stream_table(data)
+    if table is None and isinstance(data, Iterator):
+        table = BatchesTable(data, open_batch)
+    return table
 
 
 def frame_table(data: object) -> Table | None:
@@ -202,3 +224,129 @@ def _boundary() -> Iterator[None]:
         yield
     except Exception:  # noqa: BLE001 -- the words of a backend may quote a value
         raise TableError.failed("the Ibis table") from None
+
+
+def mapping_table(data: Mapping[Any, object]) -> MemoryTable:
+    """Return the table of a dict of arrays, sequences or series.
+
+    Raises
+    ------
+    TableError
+        When it is scanned, if a column is not one-dimensional, or longer than another.
+    """
+    values = {str(name): column for name, column in data.items()}
+    first = next(iter(values), None)
+    if first is None:
+        raise TableError.empty("the table")
+
+    def column(name: str) -> Column:
+        return as_column(values[name], name)
+
+    return MemoryTable(tuple(values), column, rows=len(column(first)))
+
+
+def structured_table(data: npt.NDArray[Any]) -> MemoryTable:
+    """Return the table of an array with named fields."""
+    names = data.dtype.names
+    if names is None or data.ndim != 1:
+        raise TableError.unsupported(f"an array of {data.dtype} with shape {np.shape(data)}")
+    return MemoryTable(names, lambda name: as_column(data[name], name), rows=data.shape[0])
+
+
+class BatchesTable:
+    """An iterator of tables with the same columns; the first is read to know them.
+
+    Raises
+    ------
+    TableError
+        If there is no batch, if a batch lacks a column, or on a second scan.
+    """
+
+    rows = None
+    rescannable = False
+
+    def __init__(self, batches: Iterator[object], open_batch: Callable[[object], Table]) -> None:
+        first = next(batches, None)
+        if first is None:
+            raise TableError.empty("the iterator of batches")
+        self._open = open_batch
+        self._batches: Iterator[object] | None = chain([first], batches)
+        self._first = self._opened(first)
+
+    def _opened(self, batch: object) -> Table:
+        if isinstance(batch, str):  # lines of a file, which must not be taken for names of files
+            raise TableError.unsupported("an iterator of text")
+        return self._open(batch)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return self._first.columns
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there, or there twice."""
+        self._first.require(names)
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that read all rows once."""
+        batches, self._batches = self._batches, None
+        if batches is None:
+            raise TableError.read_once()
+        for batch in batches:
+            table = self._opened(batch)
+            table.require(selection.columns)
+            yield from table.scan(selection)
+
+
+class StreamTable:
+    """A stream of Arrow record batches; it can be read once."""
+
+    rows = None
+    rescannable = False
+
+    def __init__(self, reader: Any) -> None:  # noqa: ANN401 -- pyarrow is optional
+        self._reader: Any = reader
+        self.columns: Sequence[str] = tuple(reader.schema.names)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Raise if a column is not there, or there twice."""
+        require_columns(names, self.columns, what="the stream")
+
+    def scan(self, selection: Selection) -> Iterator[BlockTask]:
+        """Yield tasks that read all rows once."""
+        reader, self._reader = self._reader, None
+        if reader is None:
+            raise TableError.read_once()
+        yield from arrow_blocks(reader, selection.columns)
+
+
+def stream_table(data: object) -> StreamTable:
+    """Return the table of an object that exports an Arrow stream."""
+    pa = pyarrow("an Arrow stream")
+    if not isinstance(data, pa.RecordBatchReader):
+        data = pa.RecordBatchReader.from_stream(data)
+    return StreamTable(data)
+
+
+def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Generator[BlockTask, None, None]:
+    """Yield tasks that read slices of Arrow record batches; small batches are read together."""
+    pa = pyarrow("an Arrow stream")
+    try:
+        for pack in _packs(batches):
+            table = pa.Table.from_batches(pack)
+            yield from blocks_of({name: ArrowColumn(table.column(name)) for name in names})
+    except pa.ArrowException:
+        raise TableError.failed("the Arrow stream") from None
+
+
+def _packs(batches: Iterable[Any]) -> Iterator[list[Any]]:
+    pack: list[Any] = []
+    rows = 0
+    for batch in batches:
+        pack.append(batch)
+        rows += batch.num_rows
+        if rows >= BLOCK_ROWS // 2:
+            yield pack
+            pack, rows = [], 0
+    if pack:
+        yield pack

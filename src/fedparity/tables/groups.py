@@ -11,9 +11,9 @@ import numpy as np
 
 from fedparity.errors import LabelError
 from fedparity.errors.base import listed
-from fedparity.errors.inputs import look_alike
-from fedparity.laws.arrays import BoolArray
+from fedparity.errors.inputs import look_alike, nearest, shortened
 from fedparity.laws.labels import Group, Labels, intersect, is_missing
+from fedparity.laws.law import BoolArray
 from fedparity.sketches.records import Codes, Faults, Relabeling
 
 __all__ = [
@@ -214,7 +214,13 @@ class Listing:
             if target not in known and all(
                 parts.resolve(target) not in known for parts in self.parts
             ):
-                raise LabelError.maps_to_nothing(target, self.texts)
+                near = nearest(target, self.texts)
+                raise LabelError(
+                    f"labels are mapped to {shortened(target)!r}, which is not among {listed(self.texts)}.",
+                    fix=f"map them to {near[0]!r}?"
+                    if near
+                    else "map them to one of the plan's groups.",
+                )
 
 
 def _shown(key: Key) -> str | None:

@@ -12,8 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fedparity.documents.files import is_address
 from fedparity.documents.plan import Plan
 from fedparity.errors import DatabaseError, LabelError, OptionError, TableError
@@ -22,19 +20,17 @@ from fedparity.errors.inputs import shortened
 from fedparity.laws.labels import Group
 from fedparity.tables.csv_bytes import TextFormat
 from fedparity.tables.groups import Discovery, Listing, Scheme
-from fedparity.tables.reader import Missing, Roles, TableRecords
 from fedparity.tables.table import (
-    BatchesTable,
     BlockTask,
-    Condition,
+    Missing,
+    Roles,
     Selection,
     SkippingTable,
     Table,
+    TableRecords,
     UnopenedTable,
-    mapping_table,
-    stream_table,
-    structured_table,
 )
+from fedparity.tables.where import Condition
 
 __all__ = [
     "STANDARD_INPUT",
@@ -409,50 +405,18 @@ def open_table(data: object) -> Table:
         return path_table(data)
     if isinstance(data, io.IOBase):  # an iterator of lines, which must not be taken for names
         raise TableError.unsupported("an open file")
-    table = _plain_table(data) or _query_table(data)
-    if table is None:
-        from fedparity.tables.frames import frame_table  # noqa: PLC0415 -- not for files
-
-        table = frame_table(data)
-    if table is None and hasattr(data, "__arrow_c_stream__"):
-        table = stream_table(data)
-    if table is None and isinstance(data, Iterator):
-        table = BatchesTable(data, open_table)
-    if table is None:
-        raise TableError.unsupported(type(data).__name__)
-    return table
-
-
-def _plain_table(data: object) -> Table | None:
-    """The table of Python's and NumPy's own objects."""
-    if isinstance(data, Mapping):
-        return mapping_table(data)
-    if isinstance(data, np.ndarray):
-        return structured_table(data)
     if isinstance(data, list | tuple) and data:
         return UnionTable(tuple(open_table(part) for part in data))
-    return None
-
-
-def _query_table(data: object) -> Table | None:
-    """The table of what runs when it is read; before narwhals, which would collect it whole.
-
-    Objects of Spark, Dask and Ibis are recognized by name, so that none of them is imported.
-    """
     if is_spark_frame(data):
         from fedparity.tables.spark.spark_table import SparkTable  # noqa: PLC0415 -- optional
 
         return SparkTable(data)
-    kind = type(data)
-    if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0].startswith("dask"):
-        from fedparity.tables.frames import DaskTable  # noqa: PLC0415 -- optional
+    from fedparity.tables.frames import memory_table  # noqa: PLC0415 -- not for files
 
-        return DaskTable(data)
-    if kind.__module__.startswith("ibis.") and hasattr(data, "to_pyarrow_batches"):
-        from fedparity.tables.frames import IbisTable  # noqa: PLC0415 -- optional
-
-        return IbisTable(data)
-    return None
+    table = memory_table(data, open_table)
+    if table is None:
+        raise TableError.unsupported(type(data).__name__)
+    return table
 
 
 def is_spark_frame(data: object) -> bool:

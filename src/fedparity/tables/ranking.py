@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fedparity.errors import ScoreError
-from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import intersect
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.sketches.accumulators import Moments, SketchRequest
 from fedparity.sketches.exact_sums import LOWEST_EXPONENT, exact_integer
 from fedparity.sketches.kinds import RankTargets
@@ -23,7 +23,7 @@ from fedparity.sketches.select import Census, QueriedSource, Selected, where_ske
 from fedparity.tables.columns import Column
 
 if TYPE_CHECKING:
-    from fedparity.tables.reader import TableRecords
+    from fedparity.tables.table import TableRecords
 
 __all__ = [
     "PIECE_BITS",

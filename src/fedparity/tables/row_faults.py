@@ -12,24 +12,17 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from fedparity.errors import (
-    FedparityError,
-    InputError,
-    LabelError,
-    ScoreError,
-    TableError,
-)
+from fedparity.errors import FedparityError, InputError, LabelError, ScoreError, TableError
 from fedparity.errors.base import listed
 from fedparity.errors.inputs import shortened
-from fedparity.laws.arrays import BoolArray, IntArray
+from fedparity.laws.law import BoolArray, IntArray
 from fedparity.sketches.records import Faults
 from fedparity.tables.columns import Block
 from fedparity.tables.groups import Listing
 from fedparity.text import counted
 
 if TYPE_CHECKING:
-    from fedparity.tables.reader import Roles, TableRecords
-    from fedparity.tables.table import Selection
+    from fedparity.tables.table import Roles, Selection, TableRecords
 
 __all__ = [
     "CheckedBlock",

@@ -13,7 +13,7 @@ import numpy as np
 from fedparity.errors import TableError
 from fedparity.errors.base import extra, listed
 from fedparity.errors.inputs import nearest
-from fedparity.laws.arrays import BoolArray
+from fedparity.laws.law import BoolArray
 from fedparity.tables.columns import Block, Column, NumpyColumn
 from fedparity.tables.row_faults import CheckedBlock, FaultLog, FaultyRows
 from fedparity.tables.table import BlockTask, FileState, Selection, require_columns

@@ -1,55 +1,49 @@
-"""Tables: columns by name that are scanned block by block, and files that must not change meanwhile."""
+"""Tables, columns by name that are scanned block by block; and their records, with what to do about rows that are none."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-from fedparity.errors import TableError
-from fedparity.errors.base import polars, pyarrow
+from fedparity.errors import DatabaseError, LabelError, ScoreError, TableError
 from fedparity.errors.inputs import shortened
-from fedparity.laws.arrays import BoolArray
-from fedparity.laws.labels import check_aligned
-from fedparity.tables.columns import (
-    BLOCK_ROWS,
-    ArrowColumn,
-    Block,
-    Column,
-    PandasColumn,
-    as_column,
-)
+from fedparity.laws.labels import Group, check_aligned
+from fedparity.laws.law import BoolArray, FloatArray
+from fedparity.sketches.accumulators import SketchRequest
+from fedparity.sketches.records import Batch, BatchTask, Faults, RowCounts
+from fedparity.tables.columns import BLOCK_ROWS, Block, Column, Numbers, PandasColumn
+from fedparity.tables.groups import Scheme, encode
+from fedparity.tables.where import Condition
 
 if TYPE_CHECKING:
-    import polars as pl
+    from fedparity.tables.ranking import RanksTable, TableRanks
 
 __all__ = [
-    "BatchesTable",
+    "PAIRED",
+    "REPEATED",
+    "TABLE_SETTINGS",
     "BlockTask",
-    "Condition",
     "FileState",
     "MemoryTable",
+    "Missing",
+    "RankingTable",
+    "Roles",
     "Selection",
     "SkippingTable",
-    "StreamTable",
     "Table",
+    "TableRecords",
     "UnopenedTable",
-    "arrow_blocks",
     "blocks_of",
-    "mapping_table",
     "parts",
     "require_columns",
-    "stream_table",
-    "structured_table",
 ]
 
 
@@ -119,111 +113,6 @@ def _reason(error: OSError) -> str:
 
 
 Part = TypeVar("Part")
-
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_CALL = re.compile(r"(\w+)\s*\(")
-_STATEMENT = re.compile(r";|\b(?:select|over|union|with|exists)\b", re.IGNORECASE)
-
-_SYNTAX = "and or not in between when then else case is like ilike rlike regexp any all"
-_TYPES = "decimal numeric varchar char date time timestamp datetime interval"
-_FUNCTIONS = (
-    "abs ceil ceiling floor round sign sqrt cbrt exp ln log log2 log10 log1p pow power mod div "
-    "greatest least coalesce nullif ifnull if cast try_cast "
-    "bit_length char_length character_length length octet_length len lower upper initcap trim ltrim "
-    "rtrim btrim substr substring left right lpad rpad concat concat_ws replace reverse starts_with "
-    "ends_with strpos position regexp_like contains strptime strftime date_part extract to_date"
-)
-_ROW_BY_ROW = frozenset(f"{_SYNTAX} {_TYPES} {_FUNCTIONS}".split())
-"""Names that are allowed before a parenthesis. An aggregate would see one block of rows at a time and give
-another answer for another size of blocks, so a function is refused unless it is known."""
-
-
-@dataclass(frozen=True)
-class Condition:
-    """A condition that a row must satisfy to be read; a row for which it is null is left out.
-
-    Parameters
-    ----------
-    sql : str
-        An expression such as ``age >= 18 AND site IN ('N', 'S')``: no statement, no subquery, no
-        aggregate. Names with other characters than letters, digits and ``_`` stand in double
-        quotes.
-
-    Raises
-    ------
-    TableError
-        If it is not one row-by-row expression, or names no column.
-    MissingExtraError
-        If polars, which evaluates it, is not installed.
-
-    Examples
-    --------
-    >>> Condition("age >= 18 AND site = 'N'").columns
-    ('age', 'site')
-    """
-
-    sql: str
-    columns: tuple[str, ...] = field(init=False)
-    _expression: pl.Expr = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        pl = polars("a filter")
-        _refuse_unless_row_by_row(self.sql)
-        try:
-            expression = pl.sql_expr(self.sql)
-            names = tuple(dict.fromkeys(expression.meta.root_names()))
-        except pl.exceptions.PolarsError:
-            raise TableError.bad_condition(self.sql, "it is not a SQL expression") from None
-        if not names or expression.meta.has_multiple_outputs():
-            raise TableError.bad_condition(self.sql, "it names no column")
-        object.__setattr__(self, "columns", names)
-        object.__setattr__(self, "_expression", expression)
-
-    def keep(self, columns: Mapping[str, Column]) -> BoolArray:
-        """Return which rows satisfy the condition.
-
-        Raises
-        ------
-        TableError
-            If it does not fit the types of the columns, or is neither true nor false.
-        """
-        pl = polars("a filter")
-        frame = pl.DataFrame([_comparable(columns[name].series(name)) for name in self.columns])
-        try:
-            kept = frame.select(self._expression.alias("keep"))["keep"]
-        except pl.exceptions.PolarsError:
-            # The text of the error may quote a value of the table.
-            raise TableError.bad_condition(self.sql, _types(frame)) from None
-        if kept.dtype != pl.Boolean:
-            raise TableError.bad_condition(self.sql, "it is neither true nor false")
-        return np.asarray(kept.fill_null(False).to_numpy(), dtype=np.bool_)
-
-
-def _comparable(series: pl.Series) -> pl.Series:
-    """Categories as text, NaN and texts of no characters as null: a filter means the same whatever the source.
-
-    A CSV file does not distinguish an empty text from a missing one, nor pandas a NaN from a missing number.
-    """
-    pl = polars("a filter")
-    if series.dtype in (pl.Categorical, pl.Enum):
-        series = series.cast(pl.String)
-    if series.dtype.is_float():
-        return series.fill_nan(None)
-    return series.replace("", None) if series.dtype == pl.String else series
-
-
-def _types(frame: pl.DataFrame) -> str:
-    shown = ", ".join(f"{name} is {dtype}" for name, dtype in list(frame.schema.items())[:8])
-    return f"it does not fit the types of its columns ({shown})"
-
-
-def _refuse_unless_row_by_row(sql: str) -> None:
-    bare = _QUOTED.sub(" ", sql)
-    if _STATEMENT.search(bare):
-        raise TableError.bad_condition(sql, "it is not a single condition on one row")
-    unknown = [name for name in _CALL.findall(bare) if name.lower() not in _ROW_BY_ROW]
-    if unknown:
-        raise TableError.bad_condition(sql, f"the function {unknown[0]} is not for single rows")
 
 
 BlockTask: TypeAlias = Callable[[], Block]
@@ -386,119 +275,6 @@ class _Slice:
         return Block(self.stop - self.start, rows)
 
 
-def mapping_table(data: Mapping[Any, object]) -> MemoryTable:
-    """Return the table of a dict of arrays, sequences or series.
-
-    Raises
-    ------
-    TableError
-        When it is scanned, if a column is not one-dimensional, or longer than another.
-    """
-    values = {str(name): column for name, column in data.items()}
-    first = next(iter(values), None)
-    if first is None:
-        raise TableError.empty("the table")
-
-    def column(name: str) -> Column:
-        return as_column(values[name], name)
-
-    return MemoryTable(tuple(values), column, rows=len(column(first)))
-
-
-def structured_table(data: npt.NDArray[Any]) -> MemoryTable:
-    """Return the table of an array with named fields."""
-    names = data.dtype.names
-    if names is None or data.ndim != 1:
-        raise TableError.unsupported(f"an array of {data.dtype} with shape {np.shape(data)}")
-    return MemoryTable(names, lambda name: as_column(data[name], name), rows=data.shape[0])
-
-
-class BatchesTable:
-    """An iterator of tables with the same columns; the first is read to know them.
-
-    Raises
-    ------
-    TableError
-        If there is no batch, if a batch lacks a column, or on a second scan.
-    """
-
-    rows = None
-    rescannable = False
-
-    def __init__(self, batches: Iterator[object], open_batch: Callable[[object], Table]) -> None:
-        first = next(batches, None)
-        if first is None:
-            raise TableError.empty("the iterator of batches")
-        self._open = open_batch
-        self._batches: Iterator[object] | None = chain([first], batches)
-        self._first = self._opened(first)
-
-    def _opened(self, batch: object) -> Table:
-        if isinstance(batch, str):  # lines of a file, which must not be taken for names of files
-            raise TableError.unsupported("an iterator of text")
-        return self._open(batch)
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """The names of its columns."""
-        return self._first.columns
-
-    def require(self, names: Iterable[str]) -> None:
-        """Raise if a column is not there, or there twice."""
-        self._first.require(names)
-
-    def scan(self, selection: Selection) -> Iterator[BlockTask]:
-        """Yield tasks that read all rows once."""
-        batches, self._batches = self._batches, None
-        if batches is None:
-            raise TableError.read_once()
-        for batch in batches:
-            table = self._opened(batch)
-            table.require(selection.columns)
-            yield from table.scan(selection)
-
-
-class StreamTable:
-    """A stream of Arrow record batches; it can be read once."""
-
-    rows = None
-    rescannable = False
-
-    def __init__(self, reader: Any) -> None:  # noqa: ANN401 -- pyarrow is optional
-        self._reader: Any = reader
-        self.columns: Sequence[str] = tuple(reader.schema.names)
-
-    def require(self, names: Iterable[str]) -> None:
-        """Raise if a column is not there, or there twice."""
-        require_columns(names, self.columns, what="the stream")
-
-    def scan(self, selection: Selection) -> Iterator[BlockTask]:
-        """Yield tasks that read all rows once."""
-        reader, self._reader = self._reader, None
-        if reader is None:
-            raise TableError.read_once()
-        yield from arrow_blocks(reader, selection.columns)
-
-
-def stream_table(data: object) -> StreamTable:
-    """Return the table of an object that exports an Arrow stream."""
-    pa = pyarrow("an Arrow stream")
-    if not isinstance(data, pa.RecordBatchReader):
-        data = pa.RecordBatchReader.from_stream(data)
-    return StreamTable(data)
-
-
-def arrow_blocks(batches: Iterable[Any], names: Sequence[str]) -> Generator[BlockTask, None, None]:
-    """Yield tasks that read slices of Arrow record batches; small batches are read together."""
-    pa = pyarrow("an Arrow stream")
-    try:
-        for pack in _packs(batches):
-            table = pa.Table.from_batches(pack)
-            yield from blocks_of({name: ArrowColumn(table.column(name)) for name in names})
-    except pa.ArrowException:
-        raise TableError.failed("the Arrow stream") from None
-
-
 def parts(
     fetch: Callable[[], Part | None], boundary: Callable[[], AbstractContextManager[object]]
 ) -> Iterator[Part]:
@@ -514,14 +290,254 @@ def parts(
         yield part
 
 
-def _packs(batches: Iterable[Any]) -> Iterator[list[Any]]:
-    pack: list[Any] = []
-    rows = 0
-    for batch in batches:
-        pack.append(batch)
-        rows += batch.num_rows
-        if rows >= BLOCK_ROWS // 2:
-            yield pack
-            pack, rows = [], 0
-    if pack:
-        yield pack
+Missing = Literal["refuse", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Which column is what, which rows count, and what a missing score means."""
+
+    score: str
+    groups: tuple[str, ...]
+    weight: str | None = None
+    where: Condition | None = None
+    missing: Missing = "refuse"
+
+    @property
+    def selection(self) -> Selection:
+        """What a scan has to read."""
+        numbers = (self.score,) if self.weight is None else (self.score, self.weight)
+        return Selection(numbers=numbers, labels=self.groups, where=self.where)
+
+
+@runtime_checkable
+class RankingTable(Protocol):
+    """A table that may rank scores where it is."""
+
+    def ranks(self, roles: Roles, request: SketchRequest) -> RanksTable | None:
+        """Return what does so for these columns, or None if they have to be read.
+
+        For bin means it is a :class:`~fedparity.tables.ranking.CutsTable`.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class TableRecords:
+    """The records of a table: a score, a group and perhaps a weight of every row that passes the filter.
+
+    Where the groups are discovered, :attr:`groups` is complete once all tasks have run.
+    """
+
+    table: Table
+    roles: Roles
+    scheme: Scheme
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The labels that the codes represent."""
+        return self.scheme.groups
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the records have weights."""
+        return self.roles.weight is not None
+
+    @property
+    def rescannable(self) -> bool:
+        """Whether it can be scanned again."""
+        return self.table.rescannable
+
+    @property
+    def rows(self) -> int | None:
+        """Its number of rows, where it is known."""
+        return self.table.rows
+
+    @property
+    def resident(self) -> bool:
+        """Whether the columns are in memory already."""
+        return isinstance(self.table, MemoryTable)
+
+    @property
+    def worth_caching(self) -> bool:
+        """Whether the result of a scan should be cached for the next one.
+
+        Not for columns in memory that need no filter and whose labels are codes already: they
+        are read where they are.
+        """
+        if not isinstance(self.table, MemoryTable) or self.roles.where is not None:
+            return True
+        columns = [self.table.column(name) for name in self.roles.groups]
+        return len(columns) > 1 or not columns[0].coded
+
+    def ranked(self, request: SketchRequest) -> TableRanks | None:
+        """Return the same records, ranked where they are; None if they have to be read."""
+        if not isinstance(self.table, RankingTable):
+            return None
+        table = self.table.ranks(self.roles, request)
+        if table is None:
+            return None
+        from fedparity.tables.ranking import TableRanks  # noqa: PLC0415 -- databases and Spark only
+
+        return TableRanks(self, table, request)
+
+    def batches(self) -> Iterator[BatchTask]:
+        """Yield tasks that read all the records once."""
+        for task in self.table.scan(self.roles.selection):
+            yield _Read(self, task)
+        if skipped := self.skipped():
+            yield partial(self._nothing_but, RowCounts(read=skipped, filtered=skipped))
+
+    def skipped(self) -> int:
+        """Return how many rows a scan does not read, because the filter drops them."""
+        if not isinstance(self.table, SkippingTable) or self.roles.where is None:
+            return 0
+        return self.table.skipped(self.roles.selection)
+
+    def _nothing_but(self, rows: RowCounts) -> Batch:
+        """A batch without a record, which says what became of some rows."""
+        weights = np.zeros(0) if self.weighted else None
+        return Batch(np.zeros(0), np.zeros(0, self.scheme.dtype), weights, Faults(rows=rows))
+
+    def accept(self, faults: Faults) -> RowCounts:
+        """Return what became of all rows, or raise if one may not be left out."""
+        rows = faults.rows
+        if rows.read == rows.filtered and self.roles.where is not None:
+            raise TableError.nothing_kept(self.roles.where.sql)
+        if not rows.read:
+            raise TableError.empty("the table")
+        return self.judge(faults)
+
+    def judge(self, faults: Faults) -> RowCounts:
+        """Do what :meth:`accept` does, but accept a table without rows."""
+        if faults.found:
+            from fedparity.tables.row_faults import (  # noqa: PLC0415 -- where there are faults
+                FaultLog,
+                combined,
+                fault_errors,
+            )
+
+            errors = fault_errors(FaultLog.from_faults(faults), self.roles, self.scheme)
+            if errors:
+                raise combined(errors)
+        return faults.accepted()
+
+    @contextmanager
+    def explained(self, score_range: tuple[float, float]) -> Iterator[None]:
+        """Turn the first error of a row into one that names all kinds of faults there are.
+
+        Only a table that can be read again is searched.
+        """
+        try:
+            yield
+        except DatabaseError:
+            raise
+        except (TableError, LabelError, ScoreError):
+            from fedparity.tables.row_faults import search_faults  # noqa: PLC0415 -- where there are faults
+
+            found = search_faults(self, score_range) if self.rescannable else None
+            if found is None:
+                raise
+            raise found from None
+
+    def batch(self, block: Block) -> Batch:
+        """Return the records of a block; rows that are not records are counted in its faults."""
+        faults = Faults()
+        where = self.roles.where
+        rows = _Rows(block.length, None if where is None else where.keep(block.columns))
+        faults.rows.read += block.length
+        faults.rows.filtered += block.length - rows.count
+        scores = self._scores(block, rows, faults)
+        labels = [block.columns[name].labels(name) for name in self.roles.groups]
+        codes, coded = encode(self.scheme, labels, rows.keep, faults)
+        rows.restrict(coded)
+        weights = self._weights(block, rows, faults)
+        if rows.keep is None:
+            return Batch(scores, codes, weights, faults)
+        return Batch(
+            scores[rows.keep],
+            codes[rows.keep],
+            None if weights is None else weights[rows.keep],
+            faults,
+        )
+
+    def _scores(self, block: Block, rows: _Rows, faults: Faults) -> FloatArray:
+        numbers = block.columns[self.roles.score].numbers(self.roles.score)
+        scores = _floats(numbers)
+        faults.missing_scores += rows.restrict(numbers.valid)
+        if self.roles.missing == "drop":  # otherwise the kernels find the NaN while they count
+            nan = np.isnan(scores)
+            faults.missing_scores += rows.restrict(~nan if nan.any() else None)
+        return scores
+
+    def _weights(self, block: Block, rows: _Rows, faults: Faults) -> FloatArray | None:
+        name = self.roles.weight
+        if name is None:
+            return None
+        numbers = block.columns[name].numbers(name)
+        weights = _floats(numbers)
+        faults.bad_weights += rows.restrict(numbers.valid)
+        good = (weights >= 0) & (weights < np.inf)
+        faults.bad_weights += rows.restrict(None if good.all() else good)
+        none = weights == 0 if rows.keep is None else (weights == 0) & rows.keep
+        faults.rows.weightless += int(np.count_nonzero(none))
+        return weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The task that reads one block and makes a batch of it."""
+
+    records: TableRecords
+    task: BlockTask
+
+    def __call__(self) -> Batch:
+        return self.records.batch(self.task())
+
+
+class _Rows:
+    """Which rows of a block pass the filter (None: all)."""
+
+    def __init__(self, length: int, keep: BoolArray | None) -> None:
+        self.keep = keep
+        self.count = length if keep is None else int(np.count_nonzero(keep))
+
+    def restrict(self, good: BoolArray | None) -> int:
+        """Keep only the rows that are ``good`` (None: all), and return how many that drops."""
+        if good is None:
+            return 0
+        before = self.count
+        self.keep = good if self.keep is None else self.keep & good
+        self.count = int(np.count_nonzero(self.keep))
+        return before - self.count
+
+
+def _floats(numbers: Numbers) -> FloatArray:
+    return np.ascontiguousarray(numbers.values, dtype=np.float64)
+
+
+TABLE_SETTINGS: dict[str, str] = {
+    "data": "a file, a folder or pattern of files, or the address of a database",
+    "url-file": "a file with the address of a database, instead of data",
+    "table": "table of the database",
+    "query": "one statement that reads, instead of table",
+    "delimiter": "what is between the fields of a text: one character, or tab; a comma if absent",
+    "decimal": "decimal mark of the numbers in a text: , or . (the default)",
+    "encoding": "encoding of a text, such as cp1252; UTF-8 if absent",
+    "na": "texts that mean a missing value; several separated by commas",
+    "sheet": "sheet of an Excel workbook; the first if absent",
+    "score": "column of the scores",
+    "group": "column of the groups; several separated by commas",
+    "axis": "columns of the plan's axes, by their names: axis.NAME",
+    "outcome": "column of the outcome, if the plan requests it",
+    "weight": "column of weights",
+    "where": "a SQL condition on the rows that are read",
+    "map": "labels that are read as another one: map.LABEL",
+    "missing": "rows without a score: refuse (the default) or drop",
+    "other": "group that takes labels the plan does not list",
+}
+"""Each key with its meaning."""
+REPEATED = "group", "na"
+"""Keys that may have several values."""
+PAIRED = "map", "axis"
+"""Keys that are tables, from one name to another."""

@@ -34,8 +34,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
+from fedparity.laws.law import FloatArray
 
 __all__ = [
     "RateLimits",

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
-from fedparity.documents.document import Parts
 from fedparity.documents.plan_fields import Favorable
 from fedparity.documents.result_parts import (
     FourFifths,
@@ -38,15 +37,20 @@ from fedparity.documents.result_parts import (
     ThresholdReport,
     ThresholdResult,
 )
+from fedparity.documents.tabular import Parts
 from fedparity.errors import OptionError
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.thresholds.proportions import RateLimits, rate_limits, tails
-from fedparity.uncertainty.brackets import rounding_of, sharp_envelopes
-from fedparity.uncertainty.checks import check_confidence, checked_range, checked_unseen
+from fedparity.uncertainty.checks import (
+    check_confidence,
+    checked_range,
+    checked_unseen,
+    rounding_of,
+    sharp_envelopes,
+)
 
 __all__ = [
     "Comparison",

@@ -12,12 +12,11 @@ import numpy as np
 from fedparity.documents.result_parts import TailReport, TailResult
 from fedparity.errors import OptionError
 from fedparity.errors.base import listed
+from fedparity.federated.estimate import mixtures
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import mixtures
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bracket
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law
+from fedparity.laws.law import FloatArray, Law
 from fedparity.laws.weights import Weights
 from fedparity.thresholds.proportions import proportion_limits, tails
 from fedparity.thresholds.rates import (
@@ -26,15 +25,15 @@ from fedparity.thresholds.rates import (
     largest_group,
     with_all,
 )
-from fedparity.uncertainty.brackets import (
+from fedparity.uncertainty.checks import (
     Known,
     anything,
     bracketed_quantile,
+    check_confidence,
     known_laws,
     pooled_law,
     share_above,
 )
-from fedparity.uncertainty.checks import check_confidence
 
 __all__ = [
     "ks_distance",

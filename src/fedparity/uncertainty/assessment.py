@@ -16,13 +16,12 @@ from fedparity.documents.fields import group_words
 from fedparity.documents.result_parts import Verdict, verdict
 from fedparity.errors import GroupError
 from fedparity.federated.decomposition import Attribution
-from fedparity.federated.estimate import Pair, estimate
+from fedparity.federated.estimate import Method, Pair, estimate
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method
-from fedparity.laws.arrays import FloatArray
+from fedparity.federated.local_audits import Measures
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import Progress
 from fedparity.text import OneLine
 from fedparity.uncertainty.bootstrap import (

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from fedparity.federated.estimate import Method, grid_levels, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Method, grid_levels, mixtures
 from fedparity.functionals.curves import (
     CDFTable,
     disparities,
@@ -17,8 +17,8 @@ from fedparity.functionals.curves import (
     pair_powers,
     shapley,
 )
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
 from fedparity.text import OneLine

@@ -10,15 +10,18 @@ import numpy as np
 from fedparity.federated.federation import Federation, takes_federation
 from fedparity.functionals.curves import center, check_order, power
 from fedparity.functionals.disparity import largest_disparity
-from fedparity.laws.arrays import IntArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
+from fedparity.laws.law import IntArray
 from fedparity.privacy.histograms import Grid
 from fedparity.sketches.cell import Cell
 from fedparity.uncertainty.checks import Evidence
-from fedparity.uncertainty.convex_order import least_from_tangents, most_from_coupling
 from fedparity.uncertainty.envelopes import Boxes, integrated_extremes
-from fedparity.uncertainty.potentials import least_from_potentials
+from fedparity.uncertainty.potentials import (
+    least_from_potentials,
+    least_from_tangents,
+    most_from_coupling,
+)
 
 __all__ = [
     "bounds_of_disparity",
@@ -51,10 +54,9 @@ def certify(
     leaves each silo's quantile function between two step functions, hence each group's
     mixture between two laws; at every level the dispersion of the groups is at least the
     smallest and at most the largest that these allow. Exact bin means (``kind="mean"``) allow much
-    more, and mean squares more still: see :mod:`fedparity.uncertainty.convex_order` and
-    :mod:`fedparity.uncertainty.potentials`. The best bound is kept on each side. Cells
-    with a rank error, or with values that were rounded, have wider envelopes; counts at exact
-    scores leave nothing open.
+    more, and mean squares more still: see :mod:`fedparity.uncertainty.potentials`. The best bound
+    is kept on each side. Cells with a rank error, or with values that were rounded, have wider
+    envelopes; counts at exact scores leave nothing open.
 
     Parameters
     ----------

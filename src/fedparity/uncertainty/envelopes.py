@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from fedparity.federated.federation import Federation
 from fedparity.functionals.curves import around_center, center, integral, power
-from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.law import Law, common_refinement
+from fedparity.laws.law import FloatArray, IntArray, Law, common_refinement
 
 __all__ = [
     "NOBODY",

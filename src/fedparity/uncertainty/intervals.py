@@ -25,13 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedparity.federated.estimate import global_heterogeneity
+from fedparity.federated.estimate import Method, global_heterogeneity, mixture_table, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.federated.mixtures import Method, mixture_table, mixtures
-from fedparity.functionals.disparity import spread
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import spread
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
+from fedparity.laws.law import FloatArray
 from fedparity.text import OneLine
 from fedparity.uncertainty.bootstrap import Draws
 

@@ -20,16 +20,19 @@ from typing import Literal
 
 import numpy as np
 
+from fedparity.federated.estimate import Method, mixture_table, mixtures
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.federated.mixtures import Method, mixture_table, mixtures
-from fedparity.functionals.cramer import cdf_table
-from fedparity.functionals.curves import around_mean, from_center, heterogeneities
-from fedparity.functionals.disparity import spread
-from fedparity.functionals.wasserstein import distance_in_table
-from fedparity.laws.arrays import FloatArray
+from fedparity.functionals.curves import (
+    around_mean,
+    cdf_table,
+    distance_in_table,
+    from_center,
+    heterogeneities,
+    spread,
+)
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
-from fedparity.laws.law import Law, QuantileTable, common_refinement
+from fedparity.laws.law import FloatArray, Law, QuantileTable, common_refinement
 from fedparity.text import OneLine
 from fedparity.uncertainty.certificate import bounds_of_disparity, bounds_of_distance
 from fedparity.uncertainty.checks import Evidence

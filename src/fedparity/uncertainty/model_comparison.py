@@ -29,10 +29,9 @@ import numpy.typing as npt
 from fedparity.errors import GroupError, ScoreError
 from fedparity.functionals.curves import check_order, disparities
 from fedparity.functionals.disparity import disparity
-from fedparity.laws.arrays import FloatArray, IntArray, as_masses, as_scores
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import check_aligned, encode_labels
-from fedparity.laws.law import QuantileTable
+from fedparity.laws.law import FloatArray, IntArray, QuantileTable, as_masses, as_scores
 from fedparity.laws.progress import Progress, callback, shows_progress
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import OneLine, number, span

@@ -10,15 +10,13 @@ import numpy as np
 
 from fedparity.documents.audit_warnings import AuditWarning
 from fedparity.federated.decomposition import Decomposition
-from fedparity.federated.estimate import Pair
+from fedparity.federated.estimate import Method, Pair
 from fedparity.federated.federation import Federation
-from fedparity.federated.local_audits import LocalAudit
-from fedparity.federated.measures import Measures
-from fedparity.federated.mixtures import Method
+from fedparity.federated.local_audits import LocalAudit, Measures
 from fedparity.functionals.disparity import largest_disparity
-from fedparity.laws.arrays import FloatArray
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
+from fedparity.laws.law import FloatArray
 from fedparity.laws.progress import Progress
 from fedparity.uncertainty.assessment import (
     Assessment,

@@ -21,9 +21,8 @@ from fedparity.functionals.curves import (
     shapley,
     terms,
 )
-from fedparity.laws.arrays import FloatArray, IntArray
 from fedparity.laws.labels import Group, Silo
-from fedparity.laws.law import QuantileTable
+from fedparity.laws.law import FloatArray, IntArray, QuantileTable
 from fedparity.laws.progress import Progress
 from fedparity.privacy.histograms import Grid, grid_quantiles, running_shares
 from fedparity.privacy.noise import NoiseLaw, monotone_masses

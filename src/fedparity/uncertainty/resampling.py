@@ -31,7 +31,7 @@ from fedparity.federated.reconstruction import (
     quantile_shapes,
 )
 from fedparity.functionals.curves import counterfactuals
-from fedparity.laws.arrays import FloatArray, IntArray
+from fedparity.laws.law import FloatArray, IntArray
 from fedparity.uncertainty.score_nodes import ScoreNodes, blocks
 
 __all__ = [

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fedparity.laws.arrays import FloatArray, IntArray
-from fedparity.laws.law import QuantileTable
+from fedparity.laws.law import FloatArray, IntArray, QuantileTable
 from fedparity.sketches.kinds import midpoints
 
 if TYPE_CHECKING:

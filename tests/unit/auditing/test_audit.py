@@ -13,7 +13,7 @@ import fedparity as fp
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.documents.result_parts import Verdicts
 from fedparity.engines.in_process import audit
-from fedparity.federated.mixtures import Method
+from fedparity.federated.estimate import Method
 from fedparity.uncertainty.assessment import assess, assess_silos
 
 

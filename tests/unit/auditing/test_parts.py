@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fedparity as fp
-from fedparity.documents.document import Parts
+from fedparity.documents.tabular import Parts
 from fedparity.errors import PartError
 
 

@@ -195,7 +195,7 @@ def test_an_unknown_backend_is_refused(result):
 
 
 def test_without_a_library_for_tables_the_fix_names_the_extra(result, monkeypatch):
-    monkeypatch.setattr("fedparity.documents.document.find_spec", lambda _: None)
+    monkeypatch.setattr("fedparity.documents.tabular.find_spec", lambda _: None)
 
     with pytest.raises(ResultError, match=r"fedparity\[io\]"):
         result.to_frame("polars")

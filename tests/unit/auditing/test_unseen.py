@@ -5,7 +5,7 @@ import math
 import pytest
 from tests.audit_strategies import make_message, make_plan
 
-from fedparity.auditing.missing_records import silo_note
+from fedparity.auditing.audit import silo_note
 from fedparity.documents.message_cells import SketchedCell
 from fedparity.modes.sketch_audit import find_missing, measured_groups, unreleased_groups
 

@@ -5,7 +5,8 @@ import json
 import pytest
 from tests.unit.cli.samples import message, plan, run, write_audit
 
-from fedparity.cli.message_files import inspect_message
+from fedparity.cli import message_files
+from fedparity.cli.message_files import inspect_files, inspect_message
 from fedparity.cli.verify_commands import verify_text
 from fedparity.documents.signing import generate_key, public_text, sign
 from fedparity.text import width_of
@@ -125,6 +126,32 @@ def test_a_file_that_is_not_there_is_refused_by_name(folder):
 
     assert found.exit_code == 3
     assert "nowhere.json cannot be read" in found.stdout
+
+
+def test_messages_checked_together_are_found_as_each_alone(folder, monkeypatch):
+    asked = write_audit(folder)
+    (folder / "inbox" / "broken.json").write_text("{", encoding="utf-8")
+    message(plan(levels=9), "south").write(folder / "inbox" / "other.json")
+    message(asked, "west", seed=5).write(folder / "inbox" / "twice.json")
+    files = sorted(map(str, (folder / "inbox").iterdir()))
+
+    def found():
+        return [(e.file, e.facts, str(e.error), e.sketch) for e in inspect_files(asked, files)]
+
+    together = found()
+    monkeypatch.setattr(message_files, "_VALUES_AT_ONCE", 0)
+
+    assert found() == together
+    assert sum(error == "None" for _, _, error, _ in together) == 1
+
+
+def test_valid_messages_are_not_checked_one_by_one(folder, monkeypatch):
+    asked = write_audit(folder)
+    monkeypatch.setattr(message_files, "check_message", None)  # what it would call fails
+
+    found = inspect_files(asked, sorted(map(str, (folder / "inbox").iterdir())))
+
+    assert [each.error for each in found] == [None] * 3
 
 
 def test_signatures_are_told_as_far_as_they_can_be():

@@ -11,7 +11,7 @@ from fedparity.engines.remote.requests import Request
 from fedparity.engines.remote.settings import KEYS, SiloSettings, flat_settings, reading_of
 from fedparity.silo.sketch import prepare
 from fedparity.tables.databases import DatabaseTable
-from fedparity.tables.reader import PAIRED
+from fedparity.tables.table import PAIRED
 
 DIGEST = "sha256:" + 64 * "0"
 

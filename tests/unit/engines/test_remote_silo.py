@@ -20,8 +20,7 @@ from fedparity.engines.remote.requests import Request
 from fedparity.modes.secure.round_checks import Inbox, decode_round
 from fedparity.modes.secure.round_progress import request_for
 from fedparity.modes.secure.silo_state import StateFile
-from fedparity.privacy.ledger import Ledger, now
-from fedparity.privacy.ledger_entries import Entry
+from fedparity.privacy.ledger import Entry, Ledger, now
 from fedparity.silo.permit import Permit
 
 pytest.importorskip("cryptography", reason="fedparity[sign] is not installed")

@@ -2,17 +2,10 @@
 
 import numpy as np
 import pytest
-from benchmarks.disclosure_attacks import (
-    RULES,
-    Population,
-    Rule,
-    error_of_two,
-    pinned_share,
-    tell,
-)
+from benchmarks.disclosure_attacks import RULES, Population, Rule, error_of_two, pinned_share, tell
 
 import fedparity as fp
-from fedparity.privacy.rounding import round_values
+from fedparity.privacy.disclosure import round_values
 
 SCORES = {
     "uniform": Population("uniform", lambda random, size: random.random(size)),

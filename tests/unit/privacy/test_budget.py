@@ -10,10 +10,8 @@ import pytest
 from tests.unit.privacy.test_ledger import VIEW, record, releases
 
 import fedparity as fp
-from fedparity.privacy.ledger import Ledger, now
-from fedparity.privacy.ledger_entries import Entry
-from fedparity.privacy.ledger_rules import spent
-from fedparity.privacy.policy import Policy
+from fedparity.privacy.ledger import Entry, Ledger, now
+from fedparity.privacy.policy import Policy, spent
 
 SPEND = """
 import sys

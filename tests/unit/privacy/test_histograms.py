@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fedparity as fp
+from fedparity.privacy.disclosure import score_points
 from fedparity.privacy.histograms import Grid, GridTally, grid_counts, grid_quantiles
-from fedparity.privacy.rounding import score_points
 from fedparity.sketches.records import ArrayRecords, Batch, Faults
 
 UNIT = Grid.of((0.0, 1.0), bins=8)

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 
 import fedparity as fp
+from fedparity.privacy import ledger as ledger_file
 from fedparity.privacy import ledger as locking
-from fedparity.privacy import ledger_entries
-from fedparity.privacy.ledger import Ledger, default_ledger_path, now
-from fedparity.privacy.ledger_entries import Entry, line_digest
-from fedparity.privacy.ledger_rules import allowed
-from fedparity.privacy.policy import Policy
+from fedparity.privacy.ledger import Entry, Ledger, default_ledger_path, line_digest, now
+from fedparity.privacy.policy import Policy, allowed
 
 START = """
 import sys
@@ -319,8 +317,8 @@ def test_a_line_that_is_changed_after_it_was_validated_is_noticed(line, ledger):
 
 def test_each_line_is_validated_once_in_a_process(ledger, monkeypatch):
     """A session of many releases does not take the square of their number."""
-    read, validate = [], ledger_entries._entry  # noqa: SLF001 -- counted
-    monkeypatch.setattr(ledger_entries, "_entry", lambda line: read.append(line) or validate(line))
+    read, validate = [], ledger_file._entry  # noqa: SLF001 -- counted
+    monkeypatch.setattr(ledger_file, "_entry", lambda line: read.append(line) or validate(line))
     for silo in range(20):
         record(ledger, "plan", f"silo {silo}", f"release {silo}")
 

@@ -14,13 +14,11 @@ from fedparity.privacy.disclosure import (
     allowed_levels,
     complementary_cells,
     decide,
-    smallest_cell,
-)
-from fedparity.privacy.rounding import (
     round_to_points,
     round_values,
     rounding_error,
     score_points,
+    smallest_cell,
     whole_steps,
 )
 from fedparity.sketches.kinds import ranks

@@ -9,7 +9,7 @@ import numpy as np
 
 from fedparity import Plan, SiloSketch
 from fedparity.documents import SketchedCell
-from fedparity.privacy.rounding import round_mean_square
+from fedparity.privacy.disclosure import round_mean_square
 
 SECRET = 0.125
 """A score that must not be printed; rounding leaves it where it is."""

@@ -24,7 +24,7 @@ from tests.unit.protocol.samples import (
 )
 
 import fedparity as fp
-from fedparity.privacy.rounding import rounding_error
+from fedparity.privacy.disclosure import rounding_error
 
 
 def counted(**changes):

@@ -5,8 +5,7 @@ import pytest
 
 import fedparity as fp
 from fedparity.privacy.ledger import Ledger
-from fedparity.privacy.ledger_rules import revealed_together
-from fedparity.privacy.policy import Policy
+from fedparity.privacy.policy import Policy, revealed_together
 from fedparity.silo.permit import Permit, plan_view
 
 SEX = ("A", "B")

@@ -8,7 +8,7 @@ from tests.outcome_audits import outcome_result
 from tests.unit.cli.samples import run
 from tests.unit.plots.results import make_result
 
-from fedparity.documents.document import Parts
+from fedparity.documents.tabular import Parts
 from fedparity.report.filing_templates import (
     TEMPLATES,
     VERIFY,

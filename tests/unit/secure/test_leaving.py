@@ -4,8 +4,7 @@ import pytest
 from tests.secure_rounds import Rounds, secure_plan, signing_keys, some_vectors
 
 import fedparity as fp
-from fedparity.privacy.ledger import Ledger, now
-from fedparity.privacy.ledger_entries import Entry
+from fedparity.privacy.ledger import Entry, Ledger, now
 from fedparity.silo.permit import Permit
 
 NOISY = {"mode": "secure+dp", "epsilon": 1.0, "bins": 2}

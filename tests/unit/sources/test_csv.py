@@ -14,7 +14,8 @@ import fedparity as fp
 from fedparity.tables import csv_bytes
 from fedparity.tables.csv_bytes import TextFormat
 from fedparity.tables.csv_files import DelimitedTable, PlainCsvTable, parsed_by_arrow
-from fedparity.tables.table import Condition, Selection
+from fedparity.tables.table import Selection
+from fedparity.tables.where import Condition
 
 
 class PolarsTable(DelimitedTable):

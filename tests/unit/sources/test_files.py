@@ -14,7 +14,7 @@ import fedparity as fp
 from fedparity.tables import columnar_files as parquet
 from fedparity.tables import columnar_files as pruning
 from fedparity.tables.opening import open_records, open_table
-from fedparity.tables.table import Condition
+from fedparity.tables.where import Condition
 
 
 def table(rows=1000, seed=0):

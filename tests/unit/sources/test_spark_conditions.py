@@ -10,7 +10,7 @@ from tests.contracts.table_sources import arrow, table_rows
 import fedparity as fp
 from fedparity.tables.columns import ArrowColumn
 from fedparity.tables.spark.spark_sql import spark_condition
-from fedparity.tables.table import Condition
+from fedparity.tables.where import Condition
 
 TYPES = {
     "id": "long", "z": "double", "race": "string", "sex": "string", "smoker": "boolean",

@@ -6,7 +6,7 @@ import pytest
 
 import fedparity as fp
 from fedparity.tables.columns import as_column
-from fedparity.tables.table import Condition
+from fedparity.tables.where import Condition
 
 COLUMNS = {
     "age": [17, 18, None, 70],

@@ -11,21 +11,14 @@ import click
 from click.core import ParameterSource
 
 from fedparity.cli.main import ExitCode
-from fedparity.cli.options import (
-    PASSPHRASE_FILE,
-    json_option,
-    option,
-    private_key,
-    with_options,
-)
+from fedparity.cli.options import PASSPHRASE_FILE, json_option, option, private_key, with_options
 from fedparity.cli.output import note, print_json, quoted
 from fedparity.cli.plans.plan_letter import Letter
 from fedparity.cli.plans.plan_options import NewPlanOptions
 from fedparity.cli.plans.plan_questions import Draft, ask
 from fedparity.cli.plans.plan_text import plan_text
 from fedparity.documents.files import refuse_existing, write_whole
-from fedparity.documents.plan import Plan, plan_warnings
-from fedparity.documents.plan_file import Mistake, check_plan, read_plan_text
+from fedparity.documents.plan import Mistake, Plan, check_plan, plan_warnings, read_plan_text
 from fedparity.documents.signing import check_plan_signature, public_text, sign_plan, signed_text
 from fedparity.errors import FedparityError, PlanError
 from fedparity.errors.base import printable

@@ -17,15 +17,14 @@ from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import Favorable, ReviewUnit
 from fedparity.errors import PlanError
 from fedparity.laws.labels import Group
-from fedparity.privacy.disclosure import Disclosure
+from fedparity.privacy.disclosure import Disclosure, Mode
 from fedparity.sketches.kinds import DEFAULT_ESTIMATOR, DEFAULT_LEVELS, Kind
 
-__all__ = ["TERMS", "DisclosureOptions", "NewPlanOptions", "PrivacyChoice", "as_label"]
+__all__ = ["TERMS", "DisclosureOptions", "NewPlanOptions", "as_label"]
 
 _RULES = Disclosure()
 TERMS = ("epsilon", "budget", "records")
 """The keys of ``[privacy]``, besides its mode, that are options."""
-PrivacyChoice = Literal["none", "dp", "secure", "secure+dp"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class NewPlanOptions:
         "--period FROM TO", "First and last day of the records, such as 2026-10-01 2026-12-31."
     )
     silos: tuple[str, ...] = option("--silo NAME", "A silo of the roster.")
-    privacy: PrivacyChoice = option(
+    privacy: Mode = option(
         "--privacy", "Noise in each silo, sums over silos only, or both.", default="none"
     )
     epsilon: float | None = option(

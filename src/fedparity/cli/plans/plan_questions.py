@@ -17,7 +17,7 @@ from typing import Any, get_args
 import click
 
 from fedparity.cli.output import note
-from fedparity.cli.plans.plan_options import TERMS, NewPlanOptions, PrivacyChoice, as_label
+from fedparity.cli.plans.plan_options import TERMS, NewPlanOptions, as_label
 from fedparity.cli.plans.plan_text import on_the_scale, review_picture
 from fedparity.documents.files import read_bounded, write_whole
 from fedparity.documents.plan import unreachable_level
@@ -26,7 +26,7 @@ from fedparity.documents.plan_rules import default_sketch, settle
 from fedparity.errors import DocumentError, PlanError
 from fedparity.errors.base import printable
 from fedparity.laws.labels import Group
-from fedparity.privacy.rounding import whole_steps
+from fedparity.privacy.disclosure import MODES, NOISY_MODES, Mode, whole_steps
 from fedparity.sketches.kinds import DEFAULT_LEVELS
 from fedparity.text import number, wrapped
 
@@ -164,7 +164,7 @@ def _problem(options: NewPlanOptions, key: str) -> PlanError | None:
     known = {name: getattr(options, name, None) for name in SCALARS}
     known["privacy"] = options.terms
     given = {name: value for name, value in known.items() if value not in (None, (), "")}
-    if key == "privacy" and options.privacy in ("dp", "secure+dp"):  # epsilon is asked for next
+    if key == "privacy" and options.privacy in NOISY_MODES:  # epsilon is asked for next
         given["privacy"] = {"epsilon": 1.0, **(options.terms or {})}
     path = "privacy" if key in TERMS else key
     _, problems = settle(given)
@@ -320,7 +320,7 @@ How are single records protected?
 
 
 def _is_noisy(options: NewPlanOptions) -> bool:
-    return options.privacy in ("dp", "secure+dp")
+    return options.privacy in NOISY_MODES
 
 
 def _sends_levels(options: NewPlanOptions) -> bool:
@@ -413,9 +413,9 @@ _QUESTIONS = (
     ),
     _Question(
         "privacy",
-        "Privacy mode (none, dp, secure, secure+dp)",
+        f"Privacy mode ({', '.join(MODES)})",
         lambda _: _PRIVACY,
-        _choice(_same(PrivacyChoice), "a privacy mode"),
+        _choice(_same(Mode), "a privacy mode"),
         fix="write none or dp; a sum needs a list of three silos or more: start again for it.",
         default="none",
     ),

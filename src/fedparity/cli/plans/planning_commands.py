@@ -11,16 +11,9 @@ from typing import Any, Literal
 import click
 import numpy as np
 
-from fedparity.cli.options import (
-    POSITIVE,
-    PROBABILITY,
-    json_option,
-    nested,
-    option,
-    with_options,
-)
+from fedparity.cli.options import POSITIVE, PROBABILITY, json_option, nested, option, with_options
 from fedparity.cli.output import print_json, progress_bar
-from fedparity.federated.mixtures import Estimator
+from fedparity.federated.estimate import Estimator
 from fedparity.laws.progress import Progress
 from fedparity.planning.audit_size import SizePlan, plan_size
 from fedparity.planning.detection import DetectableDisparity, detectable_disparity

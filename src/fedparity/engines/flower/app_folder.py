@@ -12,7 +12,7 @@ from fedparity.documents.plan import Plan
 from fedparity.engines.remote.conversation import Terms
 from fedparity.engines.remote.settings import KEYS
 from fedparity.errors import OutputError
-from fedparity.tables.reader import PAIRED, TABLE_SETTINGS
+from fedparity.tables.table import PAIRED, TABLE_SETTINGS
 from fedparity.version import __version__
 
 __all__ = ["AppFolder"]

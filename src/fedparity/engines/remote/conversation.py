@@ -319,7 +319,13 @@ class Conversation:
         if len(members) < needed:
             unnamed = any(member.name is None for member in members)
             absent = () if unnamed else self._absent()
-            raise MissingSiloError.not_connected(len(members), needed, roster, absent)
+            names = f" Not heard of: {listed(absent)}." if absent else ""
+            raise MissingSiloError(
+                f"{len(members):,} of the {roster:,} silos of the plan are connected, and {needed:,} are "
+                f"needed, so no request was sent.{names}",
+                fix="start the nodes that are missing and run the audit again, with a longer wait if "
+                "they need it; or lower quorum.",
+            )
         return members
 
     def ask(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fedparity.documents.files import file_name, is_address, read_secret
 from fedparity.documents.json_text import TomlSyntaxError, parse_toml
-from fedparity.documents.plan import Plan
-from fedparity.documents.plan_file import read_plan_text
+from fedparity.documents.plan import Plan, read_plan_text
 from fedparity.documents.signing import read_key
 from fedparity.errors import (
     ApprovalError,
@@ -26,7 +25,7 @@ from fedparity.silo.permit import Permit, find_policy
 from fedparity.sketches.records import ArrayRecords, Records
 from fedparity.tables.databases import Address, DatabaseTable, read_address
 from fedparity.tables.opening import file_source, planned_records
-from fedparity.tables.reader import PAIRED, TABLE_SETTINGS
+from fedparity.tables.table import PAIRED, TABLE_SETTINGS
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -272,7 +271,10 @@ def _digest(plan: str) -> str:
     try:
         return Plan.read(plan).digest
     except DocumentError as error:
-        raise SettingsError.unusable_plan(error.message.rstrip(".")) from None
+        raise SettingsError(
+            f"the plan in the settings of this silo cannot be used: {error.message.rstrip('.')}.",
+            fix="name the file of the plan that was approved, or its digest.",
+        ) from None
 
 
 def _data(text: Mapping[str, str]) -> object:

@@ -337,7 +337,11 @@ def decode_round(data: bytes) -> RoundMessage:
     document = decode_object(data, error=SecureMessageError)
     kind = _KINDS.get(str(document.get("schema")))
     if kind is None:
-        raise SecureMessageError.unknown_schema(document.get("schema"), _KINDS)
+        schema = str(document.get("schema"))[:60]
+        raise SecureMessageError(
+            f"a message of a secure sum was expected, but the schema is {schema!r}.",
+            fix=f"give files whose schema is one of {', '.join(_KINDS)}.",
+        )
     return kind.from_dict(document)
 
 

@@ -18,7 +18,6 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from fedparity.documents.document import Document
 from fedparity.documents.fields import (
     SIGNATURE_BYTES,
     FrozenMapping,
@@ -26,6 +25,7 @@ from fedparity.documents.fields import (
     encode_base64,
     is_name,
 )
+from fedparity.documents.files import Document
 from fedparity.documents.json_text import is_digest
 from fedparity.documents.privacy_terms import MOST_SILOS
 from fedparity.errors import SecureMessageError, SignatureError

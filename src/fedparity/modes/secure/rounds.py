@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from fedparity.documents.plan import Plan
 from fedparity.errors import MessageError, RoundStateError, SignatureError
+from fedparity.errors.document_errors import RESEND
 from fedparity.modes.mode import Exchange, StepName
 from fedparity.modes.secure.layout import Layout
 from fedparity.modes.secure.round_checks import (
@@ -231,7 +232,10 @@ def _reader(
         message = decode_round(data)
         check_round(plan, message)
         if not (isinstance(message, STEPS[step]) and isinstance(message, SiloRoundMessage)):
-            raise MessageError.other_step(getattr(message, "silo", "?"), step)
+            silo = getattr(message, "silo", "?")
+            raise MessageError(
+                f"silo {silo!r} was asked for its {step} and sent something else.", fix=RESEND
+            )
         fits(message)
         return message
 

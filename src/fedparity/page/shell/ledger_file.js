@@ -1,4 +1,4 @@
-// The ledger: lines of JSON, each with the digest of the one before it, as in Python's privacy/ledger_entries.py.
+// The ledger: lines of JSON, each with the digest of the one before it, as in Python's privacy/ledger.py.
 
 import { PageError } from "../engine/page_errors.js";
 import { digestOf } from "./own_digests.js";

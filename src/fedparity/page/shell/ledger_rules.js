@@ -1,4 +1,4 @@
-// What the ledger refuses for a release without noise, as Python's privacy/ledger_rules.py does.
+// What the ledger refuses for a release without noise, as Python's privacy/policy.py does.
 
 import { listedLabels, quoted, shownLabel, sixDigits } from "../engine/page_errors.js";
 import { refused } from "./policy_file.js";

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from fedparity.errors import TableError
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.ranking import Cuts, KeyCounts, Pieces, Tallied, Wanted
 from fedparity.tables.spark.spark_sql import (

@@ -25,7 +25,7 @@ from fedparity.errors.base import extra, pyarrow
 from fedparity.tables.columns import ArrowColumn, Column
 from fedparity.tables.ranking import PIECE_BITS, Pieces
 from fedparity.tables.sql.statements import quoted
-from fedparity.tables.table import Condition
+from fedparity.tables.where import Condition
 
 __all__ = [
     "FINITE",

@@ -21,10 +21,11 @@ from fedparity.tables.spark.spark_ranks import SparkRanks
 from fedparity.tables.spark.spark_sql import PLACE, error_boundary, name_of, spark_condition
 from fedparity.tables.sql.sessions import CHUNK_ROWS, row_blocks
 from fedparity.tables.sql.statements import Relation
-from fedparity.tables.table import BlockTask, Condition, Selection, require_columns
+from fedparity.tables.table import BlockTask, Selection, require_columns
+from fedparity.tables.where import Condition
 
 if TYPE_CHECKING:
-    from fedparity.tables.reader import Roles
+    from fedparity.tables.table import Roles
 
 __all__ = [
     "SparkTable",

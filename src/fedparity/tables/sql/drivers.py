@@ -18,6 +18,7 @@ from fedparity.errors.base import extra
 from fedparity.errors.inputs import shortened
 from fedparity.tables.columns import BLOCK_ROWS
 from fedparity.tables.databases import Address
+from fedparity.tables.frames import arrow_blocks
 from fedparity.tables.sql.sessions import (
     CHUNK_ROWS,
     ColumnTypes,
@@ -33,7 +34,7 @@ from fedparity.tables.sql.statements import (
     Relation,
     dialect_of,
 )
-from fedparity.tables.table import BlockTask, arrow_blocks, parts
+from fedparity.tables.table import BlockTask, parts
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, CursorResult, Engine

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedparity.laws.arrays import FloatArray
+from fedparity.laws.law import FloatArray
 from fedparity.sketches.accumulators import SketchRequest
 from fedparity.tables.ranking import PIECE_BITS, Cuts, KeyCounts, Pieces, Tallied, Wanted
 from fedparity.tables.sql.sessions import Session, value_column
 from fedparity.tables.sql.statements import Relation, quoted
 
 if TYPE_CHECKING:
-    from fedparity.tables.reader import Roles
+    from fedparity.tables.table import Roles
 
 __all__ = ["PostgresqlRanks", "can_rank"]
 

@@ -20,7 +20,7 @@ from fedparity.tables.table import BlockTask, Selection, Table, require_columns
 if TYPE_CHECKING:
     from sqlalchemy import Select
 
-    from fedparity.tables.reader import Roles
+    from fedparity.tables.table import Roles
 
 __all__ = [
     "SqlTable",

@@ -1,4 +1,4 @@
-"""What documents have in common: canonical bytes, a digest, a file; and parts, which are tables too."""
+"""Parts of documents, found by position or label, which are tables too."""
 
 from __future__ import annotations
 
@@ -11,50 +11,11 @@ from html import escape
 from importlib.util import find_spec
 from typing import Any, SupportsIndex, TypeAlias, TypeVar, overload
 
-from fedparity.documents.files import Path, write_whole
-from fedparity.documents.json_text import canonical_bytes, digest_of
 from fedparity.errors import OptionError, PartError, ResultError
 from fedparity.errors.base import listed
 from fedparity.text import NOTHING, OneLine, number
 
-__all__ = ["Columns", "Document", "Part", "Parts", "Tabular", "columns_of", "html_table"]
-
-
-class Document:
-    """A plan, a message or a result; a subclass says what it is as JSON."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document as JSON holds it."""
-        raise NotImplementedError  # pragma: no cover
-
-    def to_bytes(self) -> bytes:
-        """Return the canonical bytes of the document (RFC 8785)."""
-        return canonical_bytes(self.to_dict())
-
-    def unsigned_bytes(self) -> bytes:
-        """Return the canonical bytes of the document without its signature."""
-        document = self.to_dict()
-        document.pop("signature", None)
-        return canonical_bytes(document)
-
-    @cached_property
-    def digest(self) -> str:
-        """The SHA-256 of the canonical bytes without the signature."""
-        return digest_of(self.unsigned_bytes())
-
-    def file_bytes(self) -> bytes:
-        """Return what a file of the document holds."""
-        return self.to_bytes()
-
-    def write(self, path: Path, *, overwrite: bool = False) -> None:
-        """Write the document to a file, whole or not at all.
-
-        Raises
-        ------
-        OutputError
-            If the file exists and ``overwrite`` is not set, or if it cannot be written.
-        """
-        write_whole(path, self.file_bytes(), force=overwrite)
+__all__ = ["Columns", "Part", "Parts", "Tabular", "columns_of", "html_table"]
 
 
 Columns: TypeAlias = dict[str, list[Any]]
