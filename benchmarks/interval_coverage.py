@@ -76,6 +76,8 @@ def quantiles(family: str, *shape: float) -> FloatArray:
     if family == "zeros":
         positive = np.clip((levels - 0.5 + shape[0]) / (0.5 + shape[0]), 0.0, 1.0)
         return np.asarray(stats.beta(2, 4).ppf(positive))
+    if family == "binary":
+        return np.where(levels < 0.5 - shape[0], 0.0, 1.0)
     shares = np.asarray(DECILES[0], dtype=float) ** (1 - shape[0])
     shares *= np.asarray(DECILES[1], dtype=float) ** shape[0]
     running = np.cumsum(shares) / shares.sum()
@@ -102,6 +104,7 @@ class World:
     zipf: bool = False
     kind: Kind = "mean"
     estimator: str = "exact"
+    order: int = 2
     rules: bool = True
     weights: tuple[float, ...] = ()
     minimum: int = 11
@@ -152,7 +155,7 @@ class World:
             return quantiles("beta", 3 + away + place, 4)
         if self.family == "lognormal":
             return quantiles("lognormal", 0.3 * away + place)
-        if self.family in ("clumps", "zeros"):
+        if self.family in ("clumps", "zeros", "binary"):
             return quantiles(self.family, away + place)
         return quantiles("deciles", min(max(0.3 + away + place, 0.0), 1.0))
 
@@ -172,7 +175,8 @@ class World:
             )
             for (silo, group), count in np.ndenumerate(self.expected())
         }
-        whole, method = fp.Federation.from_cells(cells), fp.Method(estimator="exact")
+        whole = fp.Federation.from_cells(cells)
+        method = fp.Method(estimator="exact", order=self.order)  # type: ignore[arg-type]
         found, parts = fp.theory.estimate(whole, method), fp.theory.attribute(whole, method)
         truth = {
             "G": np.array(found.disparity),
@@ -192,7 +196,7 @@ def draw_scores(
 ) -> FloatArray:
     """Records of a law, one by one."""
     at = random.random(count) * FINE
-    if family == "deciles":
+    if family in ("deciles", "binary"):
         return law[at.astype(np.int64)]
     nearest = np.clip(at - 0.5, 0, FINE - 1.000001)  # between the points of the table, linearly
     low = nearest.astype(np.int64)
@@ -294,7 +298,11 @@ def assess_sketches(
         if count >= (world.minimum if world.rules else 1):
             cells[silo, group] = sketch(world, silo, group, int(count), random)
     federation = fp.Federation.from_cells(cells, score_range=world.score_range)
-    method = fp.Method(estimator=world.estimator, levels=world.levels)  # type: ignore[arg-type]
+    method = fp.Method(
+        estimator=world.estimator,  # type: ignore[arg-type]
+        levels=world.levels,
+        order=world.order,  # type: ignore[arg-type]
+    )
     return assess(federation, method, score_range=world.score_range, seed=seed, local=())
 
 
@@ -401,6 +409,46 @@ WORLDS = (
     World(name="deciles, counts", records=2_000, family="deciles", kind="counts", gap=0.3),
     World(name="deciles, counts, null", records=2_000, family="deciles", kind="counts", gap=0),
     World(
+        name="deciles, counts, one silo of 400",
+        records=400,
+        silos=1,
+        family="deciles",
+        kind="counts",
+        gap=0.3,
+    ),
+    World(
+        name="deciles, counts, one silo of 400, rules off",
+        records=400,
+        silos=1,
+        family="deciles",
+        kind="counts",
+        gap=0.3,
+        rules=False,
+    ),
+    World(
+        name="deciles, counts, smaller gap",
+        records=2_000,
+        family="deciles",
+        kind="counts",
+        gap=0.15,
+    ),
+    World(
+        name="deciles, counts, 2,000 a cell, smaller gap",
+        records=20_000,
+        family="deciles",
+        kind="counts",
+        gap=0.05,
+    ),
+    World(
+        name="0 or 1, one silo of 400",
+        records=400,
+        silos=1,
+        family="binary",
+        kind="counts",
+        gap=0.05,
+    ),
+    World(name="0 or 1, 200 a cell", records=2_000, family="binary", kind="counts", gap=0.05),
+    World(
         name="deciles, counts, 30 a cell",
         records=300,
         family="deciles",
@@ -430,6 +478,19 @@ WORLDS = (
         kind="quantile",
         gap=0.3,
         conservative=True,
+    ),
+    World(name="order 1, 60 a cell, smaller gap", records=600, gap=0.3, order=1),
+    World(name="order 1, 200 a cell, smaller gap", records=2_000, gap=0.15, order=1),
+    World(name="order 1, 200 a cell", records=2_000, order=1),
+    World(name="order 1, 200 a cell, null", records=2_000, gap=0, order=1),
+    World(name="order 1, lognormal", records=2_000, family="lognormal", order=1),
+    World(
+        name="order 1, deciles, counts, smaller gap",
+        records=2_000,
+        family="deciles",
+        kind="counts",
+        gap=0.15,
+        order=1,
     ),
     World(name="weights 1, 1, 1, 20", records=4_000, weights=(1, 1, 1, 20)),
     World(name="weights 1, 1, 1, 20, null", records=4_000, weights=(1, 1, 1, 20), gap=0),

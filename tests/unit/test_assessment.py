@@ -9,7 +9,7 @@ from scipy.stats import binom, kstest
 
 import fedparity as fp
 from fedparity.documents.result_parts import verdict
-from fedparity.uncertainty.bootstrap import bootstrap
+from fedparity.uncertainty.bootstrap import Draws, bootstrap
 from fedparity.uncertainty.intervals import basic_interval, interval_of_length, p_value
 
 
@@ -173,9 +173,8 @@ def test_a_basic_interval_turns_the_redraws_around():
 
 def test_no_noise_leaves_a_point():
     quiet = np.zeros(100)
-    lower, upper = interval_of_length(
-        1.0, 1.0, quiet + 1.0, quiet, quiet, confidence=0.95, order=2
-    )
+    draws = Draws(np.array(1.0), quiet + 1.0, quiet, quiet)
+    lower, upper = interval_of_length(1.0, draws, confidence=0.95, order=2)
 
     assert lower == pytest.approx(1.0, abs=0.02)
     assert upper == pytest.approx(1.0, abs=0.02)
@@ -192,15 +191,7 @@ def simulated(gap, truth, federations=100):
         sketches = federation(seed, gap=gap, size=1200)
         value = fp.theory.estimate(sketches).disparity
         draws = bootstrap(sketches, redraws=120, seed=seed, details=False)["disparity"]
-        interval = interval_of_length(
-            value,
-            float(draws.base),
-            draws.values,
-            draws.noise,
-            draws.null,
-            confidence=0.95,
-            order=2,
-        )
+        interval = interval_of_length(value, draws, confidence=0.95, order=2)
         covered += interval.lower <= truth <= interval.upper
         p_values.append(p_value(value, draws.null))
     return covered, p_values

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 
@@ -18,10 +19,11 @@ from fedparity.functionals.curves import (
     shapley,
 )
 from fedparity.laws.labels import Group, Silo
-from fedparity.laws.law import FloatArray
+from fedparity.laws.law import FloatArray, QuantileTable
 from fedparity.laws.progress import Progress
 from fedparity.sketches.cell import Cell, bin_means
 from fedparity.text import OneLine
+from fedparity.uncertainty.moved_laws import Curves, Ends, MovedLaws
 from fedparity.uncertainty.resampling import (
     Mixtures,
     Resampler,
@@ -52,8 +54,8 @@ class Draws(OneLine):
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
-    difference between redrawn and original curves, or None where curves move by whole steps and it has no
-    meaning. ``null`` is what it would be if there were
+    difference between redrawn and original curves, or None where it does not tell how the measure scatters
+    around another truth: then ``laws`` do, for each measure. ``null`` is what it would be if there were
     nothing to measure: redraws of groups with one common law. ``base`` is the measure of the laws
     that redraws are drawn from.
     """
@@ -62,11 +64,23 @@ class Draws(OneLine):
     values: FloatArray
     noise: FloatArray | None
     null: FloatArray
+    laws: tuple[MovedLaws, ...] = ()
+
+    @property
+    def ends(self) -> Ends:
+        """What redraws show if there is nothing to measure, and the most that they show around the estimate."""
+        return Ends(self.null, float(self.values.max()))
 
     def column(self, place: int) -> Draws:
         """Return the draws of one of several measures."""
         noise = None if self.noise is None else self.noise[..., place]
-        return Draws(self.base[..., place], self.values[..., place], noise, self.null[..., place])
+        return Draws(
+            self.base[..., place],
+            self.values[..., place],
+            noise,
+            self.null[..., place],
+            self.laws[place : place + 1],
+        )
 
 
 def default_redraws(federation: Federation) -> int:
@@ -116,7 +130,10 @@ def bootstrap(
         done += len(drawn.shares)
         if progress is not None:
             progress(done // 2, redraws)
-    named = _named(reader.base(), joined(found), joined(null))
+    redrawn, of_noise = joined(found), joined(null)
+    named = _named(reader.base(), redrawn, of_noise)
+    for name, laws in reader.moved(redrawn, named).items():
+        named[name] = replace(named[name], laws=laws)
     if method.order == 2:
         named |= {name: _with_roughness(named[name]) for name in ("disparity", "pairs")}
     return named
@@ -183,12 +200,65 @@ class _Reader:
         measured["heterogeneity noise"] = self._cdf_spread(
             curves.cdfs - self.own_cdfs, found.shares
         )
+        if self.nodes.steps or self.order == 1:
+            measured["shares"] = found.shares
+            measured["cdf noise"] = curves.cdfs - self.own_cdfs
         if not self.nodes.steps:
             own = self.nodes.quantiles(self.own_cdfs, curves.levels)
             noise = curves.table._replace(values=curves.table.values - own)
             measured["disparity noise"] = disparities(noise, found.shares, self.order)
             measured["pairs noise"] = pair_powers(noise, self.order)
+            if self.order == 1:
+                measured["quantile noise"] = noise.values
         return measured
+
+    def moved(
+        self, redrawn: dict[str, FloatArray], draws: dict[str, Draws]
+    ) -> dict[str, tuple[MovedLaws, ...]]:
+        """Return what shows how measures scatter around other truths, by name, where no formula does."""
+        if not (self.nodes.steps or self.order == 1):
+            return {}
+        shares, cdfs = self.population.shares[0], self.own_cdfs[0]
+        pooled = np.sum(shares[:, None] * cdfs, axis=0)
+        of_cdfs = Curves(
+            own=cdfs,
+            noise=redrawn["cdf noise"],
+            shift=pooled * (1 - pooled),
+            widths=self.widths,
+            shares=shares,
+            redrawn_shares=redrawn["shares"],
+        )
+        if self.nodes.steps:
+            curves, table = of_cdfs, partial(self.nodes.table, trim=self.trim)
+        else:
+            own = self._read(self.population.own).table
+            widths = own.widths[0]
+            curves = of_cdfs._replace(
+                own=own.values[0],
+                noise=redrawn["quantile noise"],
+                shift=np.ones(widths.size),
+                widths=widths,
+            )
+            table = partial(QuantileTable, widths)
+
+        def disparity(values: FloatArray, shares: FloatArray) -> FloatArray:
+            return disparities(table(values), shares, self.order)
+
+        def distance(values: FloatArray, _: FloatArray) -> FloatArray:
+            return pair_powers(table(values), self.order)[..., 0]
+
+        everyone = tuple(range(shares.size))
+        pairs = draws["pairs"]
+        moved = {
+            "disparity": (MovedLaws(curves, everyone, disparity, draws["disparity"].ends),),
+            "pairs": tuple(
+                MovedLaws(curves, pair, distance, pairs.column(place).ends)
+                for place, pair in enumerate(combinations(everyone, 2))
+            ),
+        }
+        ends = draws["heterogeneity"].ends
+        moved["heterogeneity"] = (MovedLaws(of_cdfs, everyone, self._cdf_spread, ends),)
+        return moved
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""
@@ -251,15 +321,24 @@ def pooled_bootstrap(
     many = bootstrap(
         _pooled(federation), exact, redraws=redraws, seed=seed, details=False, progress=progress
     )
-    for name, draws in many.items():
-        own = few[name]
-        many[name] = Draws(
-            own.base,
-            _moved(draws.values, own.values),
-            None if draws.noise is None or own.noise is None else _moved(draws.noise, own.noise),
-            _moved(draws.null, own.null),
-        )
-    return {**few, **many}
+    moved = {name: _moved_draws(draws, few[name]) for name, draws in many.items()}
+    return {**few, **moved}
+
+
+def _moved_draws(wide: Draws, narrow: Draws) -> Draws:
+    """The draws of the pool, moved by what redraws of all cells show more."""
+    noise = None
+    if wide.noise is not None and narrow.noise is not None:
+        noise = _moved(wide.noise, narrow.noise)
+    values, null = _moved(wide.values, narrow.values), _moved(wide.null, narrow.null)
+    moved = Draws(narrow.base, values, noise, null)
+    columns = [moved] if values.ndim == 1 else map(moved.column, range(values.shape[1]))
+    offsets = np.atleast_1d(narrow.values.mean(axis=0) - wide.values.mean(axis=0)).tolist()
+    laws = zip(wide.laws, columns, offsets, strict=bool(wide.laws))
+    return replace(
+        moved,
+        laws=tuple(replace(each, ends=own.ends, offset=offset) for each, own, offset in laws),
+    )
 
 
 def _moved(wide: FloatArray, narrow: FloatArray) -> FloatArray:

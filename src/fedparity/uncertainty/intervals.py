@@ -7,10 +7,9 @@ curves were the estimated ones shrunk or stretched to length g,
 
 .. math:: T(g) = g + 2 \sqrt{g / \hat\theta} \, A + B,
 
-with B the length of the redrawn noise and A its product with the estimated curves (order 2; for
-order 1 the straight line from the noise at g = 0 to the redraws at the estimate). Curves of scores on a
-coarse grid move by whole steps, so lengths change with the first power of the noise, not its
-square: then T(g) goes from the noise at g = 0 to the redraws at the estimate, both in order of size. The value g
+with B the length of the redrawn noise and A its product with the estimated curves. For distances of
+order 1, and for scores on a coarse grid, whose curves move by whole steps, lengths change with the first power of
+the noise, and T(g) comes from laws that are moved until their length is g (:mod:`fedparity.uncertainty.moved_laws`). The value g
 is kept if the observed one lies in the central part of T(g). At g = 0 the whole error
 probability is put on observing too much, since one cannot observe too little there; it moves to both
 sides in equal parts as g leaves zero. Every g then keeps the same probability.
@@ -19,7 +18,7 @@ sides in equal parts as g leaves zero. Every g then keeps the same probability.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -55,30 +54,22 @@ _FEW, _STUDENT = 20, 2.2
 
 def interval_of_length(
     observed: float,
-    base: float,
-    redrawn: FloatArray,
-    noise: FloatArray | None,
-    null: FloatArray,
+    draws: Draws,
     *,
     confidence: float,
     order: int,
 ) -> Bounds:
-    """Return the values of a non-negative measure that explain the ``observed`` one.
-
-    ``base`` is the measure around which ``redrawn`` scatter; ``noise`` is the measure of the
-    redrawn noise alone, None where curves move by steps; ``null`` that of noise around one common law.
-    """
-    if noise is None:
-        redrawn, noise = np.sort(redrawn), (null := np.sort(null))
+    """Return the values of a non-negative measure that explain the ``observed`` one."""
+    base, redrawn, null = float(draws.base), draws.values, draws.null
     candidates = _candidates(observed, base, redrawn, null)
-    product = (redrawn - base - noise) / 2
-    noisy = scattered(candidates, base, product, null, order)
     error = 1 - confidence
     away = np.minimum(candidates / max(float(np.quantile(null, confidence)), 1e-300), 1.0)
     too_much = error * (1 - away / 2)
-    share_above = _share(noisy >= observed)
-    share_below = _share(noisy <= observed)
-    kept = candidates[(share_above >= too_much) & (share_below >= error - too_much)]
+    fits = np.zeros(candidates.size, dtype=bool)
+    for noisy in _ways_to_scatter(candidates, draws, order):
+        above, below = _share(noisy >= observed), _share(noisy <= observed)
+        fits |= (above >= too_much) & (below >= error - too_much)
+    kept = candidates[fits]
     if kept.size == 0:  # hardly any redraws: nothing fits exactly
         return Bounds(observed, observed)
     return Bounds(float(kept[0]), float(kept[-1]))
@@ -116,6 +107,16 @@ def interval_of_difference(
 def p_value(observed: float, null: FloatArray) -> float:
     """Return how often noise alone is at least as large as what was observed."""
     return float((1 + np.count_nonzero(null >= observed)) / (1 + null.size))
+
+
+def _ways_to_scatter(candidates: FloatArray, draws: Draws, order: int) -> Iterator[FloatArray]:
+    """Yield what redraws would show (columns) if the truth were each candidate (rows): by formula, by moved laws."""
+    if draws.noise is not None:
+        base = float(draws.base)
+        product = (draws.values - base - draws.noise) / 2
+        yield scattered(candidates, base, product, draws.null, order)
+    for laws in draws.laws:
+        yield laws.scatter.at(candidates, order)
 
 
 def _candidates(observed: float, base: float, redrawn: FloatArray, null: FloatArray) -> FloatArray:
@@ -178,15 +179,7 @@ def assess_length(
     reach of the interval as independent errors add.
     """
     corrected = max(0.0, value - float(draws.values.mean() - draws.base))
-    lower, upper = interval_of_length(
-        value,
-        float(draws.base),
-        draws.values,
-        draws.noise,
-        draws.null,
-        confidence=confidence,
-        order=order,
-    )
+    lower, upper = interval_of_length(value, draws, confidence=confidence, order=order)
     lower, upper = min(lower, corrected), max(upper, corrected)
     lower = corrected - math.hypot(corrected - lower, inside)
     upper = corrected + math.hypot(upper - corrected, inside)

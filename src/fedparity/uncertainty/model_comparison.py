@@ -19,7 +19,7 @@ at parity and scores in whole standard deviations the construction alone was see
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal, Protocol
 
@@ -38,6 +38,7 @@ from fedparity.text import OneLine, number, span
 from fedparity.uncertainty.bootstrap import Draws
 from fedparity.uncertainty.checks import check_confidence, check_redraws
 from fedparity.uncertainty.intervals import LengthAssessment, assess_length, scattered
+from fedparity.uncertainty.moved_laws import Curves, MovedLaws
 from fedparity.uncertainty.score_nodes import ScoreNodes, level_edges
 
 __all__ = ["ModelComparison", "compare"]
@@ -451,30 +452,33 @@ class _Steps:
     def measured(self, shares: FloatArray, order: int) -> _StepModel:
         """Return the disparities of all redraws, and those of laws between the groups' and the pooled one."""
 
-        def measure(masses: FloatArray, shares: FloatArray) -> FloatArray:
-            return disparities(self._nodes.read(masses).table, shares, order)
+        def measure(cdfs: FloatArray, shares: FloatArray) -> FloatArray:
+            return disparities(self._nodes.table(cdfs), shares, order)
 
         own = self._people.shares(self._people.weights)
-        base, drawn = self._nodes.cdfs(self._base), self._nodes.cdfs(self._own)
+        base, drawn, null = map(self._nodes.cdfs, (self._base, self._own, self._null))
         pooled = np.sum(own[:, None] * base, axis=0)
-
-        def between(part: float, noise: FloatArray, shares: FloatArray) -> FloatArray:
-            cdfs = np.clip(pooled + part * (base - pooled) + noise, 0.0, 1.0)
-            cdfs = np.maximum.accumulate(cdfs, axis=-1)
-            cdfs[..., -1] = 1.0
-            return measure(np.diff(cdfs, axis=-1, prepend=0.0), shares)
-
-        parts = np.linspace(0, 1, _PARTS)
-        still = np.zeros((1, *self._shape))
-        truths = np.array([between(part, still, own[None])[0] for part in parts])
-        found = np.stack([between(part, drawn - base, shares) for part in parts])
+        between = [pooled + part * (base - pooled) for part in np.linspace(0, 1, _PARTS)]
+        truths = np.array([measure(laws[None], own[None])[0] for laws in between])
+        found = np.stack([measure(laws + drawn - base, shares) for laws in between])
+        curves = Curves(
+            own=base,
+            noise=drawn - base,
+            shift=pooled * (1 - pooled),
+            widths=self._nodes.spread_widths(),
+            shares=own,
+            redrawn_shares=shares,
+        )
         draws = Draws(
             base=truths[-1],
             values=found[-1],
             noise=None,
-            null=measure(self._null, np.broadcast_to(own, shares.shape)),
+            null=measure(null, np.broadcast_to(own, shares.shape)),
         )
-        return _StepModel(draws, order, np.maximum.accumulate(truths), found)
+        laws = MovedLaws(curves, range(len(own)), measure, draws.ends)
+        return _StepModel(
+            replace(draws, laws=(laws,)), order, np.maximum.accumulate(truths), found
+        )
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,12 @@ class ScoreNodes:
             grid = (edges[:-1] + edges[1:])[None] / 2
         return ReadCurves(grid, QuantileTable(widths, self.quantiles(cdfs, grid)), cdfs)
 
+    def table(self, cdfs: FloatArray, *, trim: float = 0.0) -> QuantileTable:
+        """Return the quantile functions of cdfs that were moved: they are made distribution functions again."""
+        cdfs = np.maximum.accumulate(np.clip(cdfs, 0.0, 1.0), axis=-1)
+        cdfs[..., -1] = 1.0
+        return self.read(np.diff(cdfs, axis=-1, prepend=0.0), trim=trim).table
+
     def quantiles(self, cdfs: FloatArray, levels: FloatArray) -> FloatArray:
         """Return quantiles (sets by laws by levels), given cdfs and the levels of each set."""
         sets, laws, _ = cdfs.shape
