@@ -15,7 +15,7 @@ from tests.tiers import count, examples
 import fedparity as fp
 from fedparity.documents.result import AuditResult
 from fedparity.engines.in_process import audit
-from fedparity.functionals.disparity import largest_disparity
+from fedparity.functionals.curves import largest_disparity
 from fedparity.laws.bounds import Bounds
 from fedparity.privacy.disclosure import round_values, rounding_error
 

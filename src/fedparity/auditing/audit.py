@@ -247,7 +247,7 @@ def _silo(
     assessed = assessment.local.get(message.silo)
     interval = None
     if assessed is not None and local is not None and local.disparity is not None:
-        # Merged counts of a silo alone are spread otherwise than among all silos, so that the interval may miss it.
+        # Both are of the same cells, but not always the same in the last digit.
         interval = assessed.interval.hull(Bounds(local.disparity, local.disparity))
     return SiloResult(
         silo=message.silo,

@@ -30,7 +30,7 @@ from fedparity.documents.result_parts import (
 from fedparity.documents.tabular import Parts
 from fedparity.federated.estimate import Method, mixtures
 from fedparity.federated.federation import Federation
-from fedparity.functionals.disparity import largest_disparity
+from fedparity.functionals.curves import largest_disparity
 from fedparity.laws.bounds import Bounds, Bracket
 from fedparity.laws.labels import Group
 from fedparity.uncertainty.assessment import Assessment, DisparityAssessment

@@ -37,6 +37,7 @@ __all__ = [
     "from_center",
     "heterogeneities",
     "integral",
+    "largest_disparity",
     "lower_weighted_median",
     "pair_powers",
     "power",
@@ -123,6 +124,19 @@ def disparities(table: QuantileTable, shares: FloatArray, order: int) -> FloatAr
     for start, stop in pairwise(edges.tolist()):  # fresh memory for all columns would cost more
         dispersion[start:stop] = around_center(values[:, start:stop], shares[:, None], order)
     return integral(dispersion, widths)
+
+
+def largest_disparity(width: float, order: int) -> float:
+    r"""Return the largest :math:`U_p` that scores in a range of this ``width`` allow.
+
+    It is that of two groups of one half each, at both ends of the range.
+
+    Examples
+    --------
+    >>> largest_disparity(2.0, 2)
+    1.0
+    """
+    return width**order / (2 if order == 1 else 4)
 
 
 def heterogeneities(table: CDFTable, shares: FloatArray, order: int) -> FloatArray:

@@ -13,7 +13,7 @@ from fedparity.laws.labels import Group
 from fedparity.laws.law import Law, common_refinement
 from fedparity.laws.weights import Weights
 
-__all__ = ["disparity", "largest_disparity"]
+__all__ = ["disparity"]
 
 
 @overload
@@ -92,16 +92,3 @@ def disparity(
     check_order(order)
     laws, weights = laws_and_weights(first, second, sensitive_features, sample_weight)
     return spread(common_refinement(list(laws.values()), trim=trim), weights.aligned(laws), order)
-
-
-def largest_disparity(width: float, order: int) -> float:
-    r"""Return the largest :math:`U_p` that scores in a range of this ``width`` allow.
-
-    It is that of two groups of one half each, at both ends of the range.
-
-    Examples
-    --------
-    >>> largest_disparity(2.0, 2), disparity([0.0, 2.0], sensitive_features=["a", "b"])
-    (1.0, 1.0)
-    """
-    return width**order / (2 if order == 1 else 4)

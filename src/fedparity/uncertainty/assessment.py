@@ -75,10 +75,12 @@ def assess_silos(
     seed: int,
 ) -> dict[Silo, LengthAssessment | None]:
     """Return the disparity inside these ``silos``; ``None`` where one has fewer than two groups."""
+    # Merged counts lie where those of all silos are likely to.
+    cells = federation.reconstructed if federation.kind == "counts" else federation
 
     def assessed(silo: Silo) -> LengthAssessment | None:
         try:
-            own = federation.only([silo])
+            own = cells.only([silo])
         except GroupError:
             return None
         draws = bootstrap(

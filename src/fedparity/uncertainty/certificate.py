@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from fedparity.federated.federation import Federation, takes_federation
-from fedparity.functionals.curves import center, check_order, power
-from fedparity.functionals.disparity import largest_disparity
+from fedparity.functionals.curves import center, check_order, largest_disparity, power
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group
 from fedparity.laws.law import IntArray

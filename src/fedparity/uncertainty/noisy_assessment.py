@@ -13,7 +13,7 @@ from fedparity.federated.decomposition import Decomposition
 from fedparity.federated.estimate import Method, Pair
 from fedparity.federated.federation import Federation
 from fedparity.federated.local_audits import LocalAudit, Measures
-from fedparity.functionals.disparity import largest_disparity
+from fedparity.functionals.curves import largest_disparity
 from fedparity.laws.bounds import Bounds
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.law import FloatArray
