@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fedparity.auditing.missing_records import audit_warnings, silo_note
 from fedparity.documents.document import Parts
 from fedparity.documents.fields import FrozenMapping
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import SCHEMA, AuditResult
 from fedparity.documents.result_parts import (
@@ -48,6 +48,9 @@ from fedparity.sketches.cell import Cell
 from fedparity.uncertainty.assessment import Assessment
 from fedparity.uncertainty.intervals import PairAssessment
 from fedparity.version import SOFTWARE
+
+if TYPE_CHECKING:
+    from fedparity.modes.margins import SiloRow
 
 __all__ = [
     "NOT_SEEN",
@@ -176,7 +179,7 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
 def _decomposition(found: Measured) -> DecompositionResult:
     if not found.messages:
         return DecompositionResult(v_mix=None, v_bar=None, remainder=None, lower=None, upper=None)
-    terms = found.measures.terms
+    terms = found.by_silo.terms
     return DecompositionResult(
         v_mix=terms.v_mix,
         v_bar=terms.v_bar,
@@ -188,7 +191,7 @@ def _decomposition(found: Measured) -> DecompositionResult:
 
 def _attribution(found: Measured) -> AttributionResult:
     """The two parts; a silo that released nothing has no influence on what was measured."""
-    seen = found.measures if found.messages else None
+    seen = found.by_silo if found.messages else None
     change = {} if seen is None else {each.silo: each.change for each in seen.influences}
     parts = None if seen is None else seen.attribution
     return AttributionResult(
@@ -208,34 +211,59 @@ def _attribution(found: Measured) -> AttributionResult:
 
 def _silos(plan: Plan, found: Measured) -> Parts[SiloResult]:
     if not found.messages:
-        return Parts(_hidden_silo(plan, silo) for silo in found.silos)
-    local = {audit.silo: audit for audit in found.measures.local}
-    quantiles = silo_quantiles(found.federation)
+        groups = plan.groups if found.table is None else _shown(found)
+        return Parts(_hidden_silo(groups, silo) for silo in found.silos)
+    local = {audit.silo: audit for audit in found.by_silo.local}
+    quantiles = silo_quantiles(found.by_silo.federation)
     return Parts(
-        _silo(message, local.get(message.silo), found.assessment, quantiles)
+        _silo(
+            message,
+            _cells(plan, message, found),
+            local.get(message.silo),
+            found.assessment,
+            quantiles,
+        )
         for message in found.messages
     )
 
 
-def _hidden_silo(plan: Plan, silo: str) -> SiloResult:
+def _shown(found: Measured) -> list[Group]:
+    """The rows of a table by axis that are compared, and those that were not released."""
+    return [*found.federation.groups, *(each.group for each in found.unreleased)]
+
+
+def _cells(
+    plan: Plan, message: SiloSketch, found: Measured
+) -> Sequence[SketchedCell | HistogramCell | SiloRow]:
+    """What a silo said of each group, or of each row that is shown instead."""
+    if found.table is None:
+        return message.cells
+    from fedparity.modes.margins import silo_rows  # noqa: PLC0415 -- not for one table
+
+    rows = silo_rows(plan, message, found.table)
+    return [rows[group] for group in _shown(found)]
+
+
+def _hidden_silo(groups: Sequence[Group], silo: str) -> SiloResult:
     return SiloResult(
         silo=silo,
-        n=FrozenMapping(dict.fromkeys(plan.groups)),
+        n=FrozenMapping(dict.fromkeys(groups)),
         disparity=None,
         heterogeneity=None,
         wasserstein=None,
         mean_gap=None,
         interval=None,
         note=NOT_SEEN,
-        levels=FrozenMapping(dict.fromkeys(plan.groups, 0)),
+        levels=FrozenMapping(dict.fromkeys(groups, 0)),
         withheld=FrozenMapping({}),
         rows_dropped=0,
-        quantiles=FrozenMapping(dict.fromkeys(plan.groups)),
+        quantiles=FrozenMapping(dict.fromkeys(groups)),
     )
 
 
 def _silo(
     message: SiloSketch,
+    cells: Sequence[SketchedCell | HistogramCell | SiloRow],
     local: LocalAudit | None,
     assessment: Assessment,
     quantiles: Mapping[tuple[Silo, Group], tuple[float, ...]],
@@ -243,20 +271,20 @@ def _silo(
     assessed = assessment.local.get(message.silo)
     return SiloResult(
         silo=message.silo,
-        n=FrozenMapping({cell.group: cell.count for cell in message.cells}),
+        n=FrozenMapping({cell.group: cell.count for cell in cells}),
         disparity=None if local is None else local.disparity,
         heterogeneity=None if local is None else local.heterogeneity,
         wasserstein=None if local is None else local.wasserstein,
         mean_gap=None if local is None else local.mean_gap,
         interval=None if assessed is None else assessed.interval,
-        note=silo_note(message),
-        levels=FrozenMapping({cell.group: cell.levels for cell in message.cells}),
+        note=silo_note(message, cells),
+        levels=FrozenMapping({cell.group: cell.levels for cell in cells}),
         withheld=FrozenMapping(
-            {cell.group: cell.withheld for cell in message.cells if cell.withheld is not None}
+            {cell.group: cell.withheld for cell in cells if cell.withheld is not None}
         ),
         rows_dropped=message.rows_dropped,
         quantiles=FrozenMapping(
-            {cell.group: quantiles.get((message.silo, cell.group)) for cell in message.cells}
+            {cell.group: quantiles.get((message.silo, cell.group)) for cell in cells}
         ),
     )
 

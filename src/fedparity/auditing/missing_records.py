@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from fedparity.documents.audit_warnings import AuditWarning, WarningCode
 from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.result_parts import SetAside
 from fedparity.errors.base import listed
 from fedparity.modes.mode import MissingRecords, mode_of
+
+if TYPE_CHECKING:
+    from fedparity.modes.margins import SiloRow
 
 __all__ = [
     "audit_warnings",
@@ -20,13 +25,13 @@ __all__ = [
 ]
 
 
-def silo_note(sketch: SiloSketch) -> str:
-    """Return what a silo's message lacks, in words; nothing if it is complete."""
+def silo_note(sketch: SiloSketch, cells: Sequence[SketchedCell | HistogramCell | SiloRow]) -> str:
+    """Return what a silo's message lacks of some cells, in words; nothing if it is complete."""
     words = []
-    for cell in sketch.cells:
+    for cell in cells:
         if cell.withheld is not None:
             words.append(f"{group_words(cell.group)} withheld ({cell.withheld})")
-        elif cell.values is None:
+        elif not cell.levels:
             words.append(f"lacks {group_words(cell.group)}")
     if sketch.rows_dropped:
         words.append(f"{sketch.rows_dropped:,} rows dropped")
@@ -49,8 +54,8 @@ def audit_warnings(
     sentences: dict[WarningCode, str] = {
         "implausible_count": implausible_counts(messages),
         "silos_missing": _missing(plan, missing),
-        "cells_withheld": _withheld(messages, missing),
-        "unbounded": _unlimited(missing),
+        "cells_withheld": _withheld(plan, messages, missing),
+        "unbounded": _unlimited(plan, missing),
         "totals_contradicted": _contradicted(missing),
         "rows_dropped": _dropped(messages),
         "messages_replaced": _replaced(messages),
@@ -65,9 +70,17 @@ def audit_warnings(
 def implausible_counts(messages: Sequence[SiloSketch]) -> str:
     """Return a sentence on silos that state a thousand times what is usual, in a group or in all.
 
-    What is usual is the median of the other silos that released a number.
+    What is usual is the median of the other silos that released a number. Of a plan with axes, what the
+    tables by axis count besides the intersections is compared too.
     """
-    counts = [[cell.count for cell in message.cells] for message in messages]
+    counts = [
+        [
+            cell.count
+            for cells in (message.cells, *(each.cells for each in message.tables if each.by))
+            for cell in cells
+        ]
+        for message in messages
+    ]
     totals = [math.fsum(number or 0 for number in row) for row in counts]
     silos: set[str] = set()
     for column in (totals, *zip(*counts, strict=True)):
@@ -99,22 +112,26 @@ def _missing(plan: Plan, missing: MissingRecords) -> str:
     return f"{len(silos):,} of {named:,} silos sent nothing: {listed(silos)}."
 
 
-def _withheld(messages: Sequence[SiloSketch], missing: MissingRecords) -> str:
+def _withheld(plan: Plan, messages: Sequence[SiloSketch], missing: MissingRecords) -> str:
     if not missing.withheld:
         return ""
     total = sum(len(message.cells) for message in messages)
     silos = [m.silo for m in messages if any(cell.withheld for cell in m.cells)]
-    return f"{missing.withheld:,} of {total:,} cells were withheld, by {listed(silos)}."
+    cells = "cells of intersections" if plan.axes else "cells"
+    return f"{missing.withheld:,} of {total:,} {cells} were withheld, by {listed(silos)}."
 
 
-def _unlimited(missing: MissingRecords) -> str:
+def _unlimited(plan: Plan, missing: MissingRecords) -> str:
     """Where nothing bounds what is missing, the outer bounds are those of any data at all."""
     if not any(math.isinf(most) for most in missing.most.values()):
         return ""
-    return (
+    words = (
         "nothing bounds the number of records that were not seen, so the outer bounds are those "
-        "of any data; public numbers of records in [totals] of the plan would bound it."
+        "of any data"
     )
+    if plan.axes and plan.privacy is None:  # totals are refused there
+        return f"{words}."
+    return f"{words}; public numbers of records in [totals] of the plan would bound it."
 
 
 def _contradicted(missing: MissingRecords) -> str:
