@@ -188,6 +188,40 @@ def test_a_silo_that_sent_nothing_leaves_the_bounds_open():
     assert "[totals]" not in words  # a plan with axes has none
 
 
+def test_a_silo_may_have_several_pieces_of_a_row():
+    """One intersection besides a remainder: certificates read both pieces, numbers of the silo their sum."""
+    plan, tables = plan_of(), employers()
+    more = {"score": np.repeat([3.0, 5.0, 8.0], [6, 7, 7]), "race": np.repeat("A", 20)}
+    messages = [
+        prepare(table, plan=plan, silo=silo, score="score").sketch
+        for silo, table in tables.items()
+    ]
+    alone = plan_of(axes={}, groups=("A", "B"), review_level=None)
+    (sent, _) = prepare(more, plan=alone, silo="s0", score="score", group="race").sketch.cells
+    cells = [replace(sent, group=("F", "A")), *messages[0].cells[1:]]
+    messages[0] = replace(messages[0], cells=cells)
+    tables["more"] = more | {"sex": np.repeat("F", 20)}
+
+    found = fp.audit(plan, messages, redraws=30)
+
+    _check(plan, tables, found)
+    assert found.silos["s0"].n == {"F": 40, "M": 30}
+    assert found.attribution.within == found.tables["sex"].attribution.within
+    assert found.attribution.intervals.within is None
+    assert {silo.interval for silo in found.silos} == {None}
+
+
+@pytest.mark.parametrize(
+    "display",
+    [
+        *("Attribution", "CellCount", "Decomposition", "GroupCDF", "GroupDensity"),
+        *("GroupQuantile", "Influence", "LocalForest", "SiloSketch", "Uncertainty"),
+    ],
+)
+def test_every_figure_of_a_result_draws_it(found, display):
+    assert getattr(fp.plots, f"{display}Display").from_audit(found).figure_ is not None
+
+
 def test_without_any_axis_the_error_stays_and_names_groups_in_words():
     with pytest.raises(GroupError, match="no silo released group 'F & A': 1 of 1") as caught:
         audited(plan_of(), employers(silos=1, size=12))
