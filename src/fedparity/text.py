@@ -40,6 +40,8 @@ __all__ = [
 DIGITS = 3
 _NO_SHARE = 1e-9
 """A share below this one is 0 to a reader."""
+_LEAST_SHARE = 1e-6
+"""A share below this one is too small to be worth its digits."""
 
 
 def number(value: float, digits: int = DIGITS) -> str:
@@ -132,9 +134,11 @@ def points(share: float, digits: int = DIGITS) -> str:
 
     Examples
     --------
-    >>> points(0.28412), points(2e-13)
-    ('28.4', '0')
+    >>> points(0.28412), points(2e-13), points(4.1e-9)
+    ('28.4', '0', '<0.0001')
     """
+    if _NO_SHARE <= abs(share) < _LEAST_SHARE:  # where a number would have an exponent
+        return "<0.0001" if share > 0 else ">−0.0001"
     return number(0.0 if abs(share) < _NO_SHARE else 100 * share, digits)
 
 

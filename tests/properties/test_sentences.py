@@ -215,6 +215,7 @@ def test_every_warning_is_said_with_its_code(result):
     """At the top or among what weakens the numbers: no code is lost."""
     said = {each.code for each in sentences.what_weakens(result)}
     first = {"group_set_aside", "silos_missing", "silos_dropped_out", "implausible_count"}
+    first |= {"no_intersections"}
 
     assert {warning.code for warning in result.warnings} <= said | first
 

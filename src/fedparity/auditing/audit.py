@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from fedparity.auditing.comparison import compare
 from fedparity.documents.audit_warnings import AuditWarning, WarningCode
 from fedparity.documents.fields import FrozenMapping, group_words
 from fedparity.documents.message import SiloSketch
-from fedparity.documents.message_cells import SketchedCell
+from fedparity.documents.message_cells import HistogramCell, SketchedCell
 from fedparity.documents.plan import Plan
 from fedparity.documents.result import SCHEMA, AuditResult
 from fedparity.documents.result_parts import (
@@ -51,6 +51,9 @@ from fedparity.text import counted
 from fedparity.uncertainty.assessment import Assessment
 from fedparity.uncertainty.intervals import PairAssessment
 from fedparity.version import SOFTWARE
+
+if TYPE_CHECKING:
+    from fedparity.modes.margins import SiloRow
 
 __all__ = [
     "NOT_SEEN",
@@ -182,7 +185,7 @@ def compose(plan: Plan, found: Measured) -> AuditResult:
 def _decomposition(found: Measured) -> DecompositionResult:
     if not found.messages:
         return DecompositionResult(v_mix=None, v_bar=None, remainder=None, lower=None, upper=None)
-    terms = found.measures.terms
+    terms = found.by_silo.terms
     return DecompositionResult(
         v_mix=terms.v_mix,
         v_bar=terms.v_bar,
@@ -194,7 +197,7 @@ def _decomposition(found: Measured) -> DecompositionResult:
 
 def _attribution(found: Measured, assessment: Assessment) -> AttributionResult:
     """The two parts; a silo that released nothing has no influence on what was measured."""
-    seen = found.measures if found.messages else None
+    seen = found.by_silo if found.messages else None
     change = {} if seen is None else {each.silo: each.change for each in seen.influences}
     parts = None if seen is None else seen.attribution
     return AttributionResult(
@@ -212,34 +215,59 @@ def _attribution(found: Measured, assessment: Assessment) -> AttributionResult:
 
 def _silos(plan: Plan, found: Measured, assessment: Assessment) -> Parts[SiloResult]:
     if not found.messages:
-        return Parts(_hidden_silo(plan, silo) for silo in found.silos)
-    local = {audit.silo: audit for audit in found.measures.local}
-    quantiles = silo_quantiles(found.federation)
+        groups = plan.groups if found.table is None else _shown(found)
+        return Parts(_hidden_silo(groups, silo) for silo in found.silos)
+    local = {audit.silo: audit for audit in found.by_silo.local}
+    quantiles = silo_quantiles(found.by_silo.federation)
     return Parts(
-        _silo(message, local.get(message.silo), assessment, quantiles)
+        _silo(
+            message,
+            _cells(plan, message, found),
+            local.get(message.silo),
+            assessment,
+            quantiles,
+        )
         for message in found.messages
     )
 
 
-def _hidden_silo(plan: Plan, silo: str) -> SiloResult:
+def _shown(found: Measured) -> list[Group]:
+    """The rows of a table by axis that are compared, and those that were not released."""
+    return [*found.federation.groups, *(each.group for each in found.unreleased)]
+
+
+def _cells(
+    plan: Plan, message: SiloSketch, found: Measured
+) -> Sequence[SketchedCell | HistogramCell | SiloRow]:
+    """What a silo said of each group, or of each row that is shown instead."""
+    if found.table is None:
+        return message.cells
+    from fedparity.modes.margins import silo_rows  # noqa: PLC0415 -- not for one table
+
+    rows = silo_rows(plan, message, found.table)
+    return [rows[group] for group in _shown(found)]
+
+
+def _hidden_silo(groups: Sequence[Group], silo: str) -> SiloResult:
     return SiloResult(
         silo=silo,
-        n=FrozenMapping(dict.fromkeys(plan.groups)),
+        n=FrozenMapping(dict.fromkeys(groups)),
         disparity=None,
         heterogeneity=None,
         wasserstein=None,
         mean_gap=None,
         interval=None,
         note=NOT_SEEN,
-        levels=FrozenMapping(dict.fromkeys(plan.groups, 0)),
+        levels=FrozenMapping(dict.fromkeys(groups, 0)),
         withheld=FrozenMapping({}),
         rows_dropped=0,
-        quantiles=FrozenMapping(dict.fromkeys(plan.groups)),
+        quantiles=FrozenMapping(dict.fromkeys(groups)),
     )
 
 
 def _silo(
     message: SiloSketch,
+    cells: Sequence[SketchedCell | HistogramCell | SiloRow],
     local: LocalAudit | None,
     assessment: Assessment,
     quantiles: Mapping[tuple[Silo, Group], tuple[float, ...]],
@@ -251,20 +279,20 @@ def _silo(
         interval = assessed.interval.hull(Bounds(local.disparity, local.disparity))
     return SiloResult(
         silo=message.silo,
-        n=FrozenMapping({cell.group: cell.count for cell in message.cells}),
+        n=FrozenMapping({cell.group: cell.count for cell in cells}),
         disparity=None if local is None else local.disparity,
         heterogeneity=None if local is None else local.heterogeneity,
         wasserstein=None if local is None else local.wasserstein,
         mean_gap=None if local is None else local.mean_gap,
         interval=interval,
-        note=silo_note(message),
-        levels=FrozenMapping({cell.group: cell.levels for cell in message.cells}),
+        note=silo_note(message, cells),
+        levels=FrozenMapping({cell.group: cell.levels for cell in cells}),
         withheld=FrozenMapping(
-            {cell.group: cell.withheld for cell in message.cells if cell.withheld is not None}
+            {cell.group: cell.withheld for cell in cells if cell.withheld is not None}
         ),
         rows_dropped=message.rows_dropped,
         quantiles=FrozenMapping(
-            {cell.group: quantiles.get((message.silo, cell.group)) for cell in message.cells}
+            {cell.group: quantiles.get((message.silo, cell.group)) for cell in cells}
         ),
     )
 
@@ -392,13 +420,13 @@ def _sketched(group: Group, cell: Cell | None) -> SketchedCell:
     )
 
 
-def silo_note(sketch: SiloSketch) -> str:
-    """Return what a silo's message lacks, in words; nothing if it is complete."""
+def silo_note(sketch: SiloSketch, cells: Sequence[SketchedCell | HistogramCell | SiloRow]) -> str:
+    """Return what a silo's message lacks of some cells, in words; nothing if it is complete."""
     words = []
-    for cell in sketch.cells:
+    for cell in cells:
         if cell.withheld is not None:
             words.append(f"{group_words(cell.group)} withheld ({cell.withheld})")
-        elif cell.values is None:
+        elif not cell.levels:
             words.append(f"lacks {group_words(cell.group)}")
     if sketch.rows_dropped:
         words.append(f"{sketch.rows_dropped:,} rows dropped")
@@ -421,8 +449,8 @@ def audit_warnings(
     sentences: dict[WarningCode, str] = {
         "implausible_count": implausible_counts(messages),
         "silos_missing": _missing(plan, missing),
-        "cells_withheld": _withheld(messages, missing),
-        "unbounded": _unlimited(missing),
+        "cells_withheld": _withheld(plan, messages, missing),
+        "unbounded": _unlimited(plan, missing),
         "totals_contradicted": _contradicted(missing),
         "rows_dropped": _dropped(messages),
         "messages_replaced": _replaced(messages),
@@ -437,9 +465,17 @@ def audit_warnings(
 def implausible_counts(messages: Sequence[SiloSketch]) -> str:
     """Return a sentence on silos that state a thousand times what is usual, in a group or in all.
 
-    What is usual is the median of the other silos that released a number.
+    What is usual is the median of the other silos that released a number. Of a plan with axes, what the
+    tables by axis count besides the intersections is compared too.
     """
-    counts = [[cell.count for cell in message.cells] for message in messages]
+    counts = [
+        [
+            cell.count
+            for cells in (message.cells, *(each.cells for each in message.tables if each.by))
+            for cell in cells
+        ]
+        for message in messages
+    ]
     totals = [math.fsum(number or 0 for number in row) for row in counts]
     silos: set[str] = set()
     for column in (totals, *zip(*counts, strict=True)):
@@ -471,22 +507,26 @@ def _missing(plan: Plan, missing: MissingRecords) -> str:
     return f"{len(silos):,} of {named:,} silos sent nothing: {listed(silos)}."
 
 
-def _withheld(messages: Sequence[SiloSketch], missing: MissingRecords) -> str:
+def _withheld(plan: Plan, messages: Sequence[SiloSketch], missing: MissingRecords) -> str:
     if not missing.withheld:
         return ""
     total = sum(len(message.cells) for message in messages)
     silos = [m.silo for m in messages if any(cell.withheld for cell in m.cells)]
-    return f"{missing.withheld:,} of {total:,} cells were withheld, by {listed(silos)}."
+    cells = "cells of intersections" if plan.axes else "cells"
+    return f"{missing.withheld:,} of {total:,} {cells} were withheld, by {listed(silos)}."
 
 
-def _unlimited(missing: MissingRecords) -> str:
+def _unlimited(plan: Plan, missing: MissingRecords) -> str:
     """Where nothing bounds what is missing, the outer bounds are those of any data at all."""
     if not any(math.isinf(most) for most in missing.most.values()):
         return ""
-    return (
+    words = (
         "nothing bounds the number of records that were not seen, so the outer bounds are those "
-        "of any data; public numbers of records in [totals] of the plan would bound it."
+        "of any data"
     )
+    if plan.axes and plan.privacy is None:  # totals are refused there
+        return f"{words}."
+    return f"{words}; public numbers of records in [totals] of the plan would bound it."
 
 
 def _contradicted(missing: MissingRecords) -> str:

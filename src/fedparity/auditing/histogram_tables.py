@@ -54,8 +54,7 @@ class HistogramTable(Table):
     @cached_property
     def counts(self) -> Mapping[Group, int | float]:
         """Records of each row, with noise; where that is negative, none."""
-        totals = np.maximum(self.rows.counts.sum(axis=2), 0).sum(axis=0)
-        return dict(zip(self.table.groups, totals.tolist(), strict=True))
+        return self.atoms.totals(self.rows)
 
     def status(self, group: Group) -> CategoryStatus:
         """Return whether a row is compared, or why not."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from fedparity.auditing.audit import heterogeneity_result, pair_results
 from fedparity.auditing.comparison import compare
 from fedparity.documents.outcome_parts import OutcomeResult, RateTests
@@ -31,14 +29,21 @@ from fedparity.federated.local_audits import Measures
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.law import Law
 from fedparity.modes.mode import AuditOptions, Measured
-from fedparity.modes.table_cells import gathered_cells, silo_of, table_unseen
+from fedparity.modes.table_cells import (
+    category_status,
+    gathered_cells,
+    merged_silos,
+    row_counts,
+    silo_of,
+    table_unseen,
+)
 from fedparity.outcomes.measure_outcomes import measure_outcomes
 from fedparity.outcomes.rate_tests import rate_tests
 from fedparity.sketches.cell import Cell
 from fedparity.thresholds.rates import at_threshold, threshold_results
 from fedparity.uncertainty.assessment import Assessment, assess
 
-__all__ = ["Seen", "Table", "merged_silos", "table_results"]
+__all__ = ["Seen", "Table", "table_results"]
 
 
 def table_results(plan: Plan, found: Measured, options: AuditOptions) -> Parts[TableResult]:
@@ -113,16 +118,7 @@ class Table(ABC):
 
     def status(self, group: Group) -> CategoryStatus:
         """Return whether a row is compared, or why not."""
-        if not self.counts[group]:
-            return "withheld"
-        if self._is_unknown(group):
-            return "unknown"
-        known = sum(n for each, n in self.counts.items() if not self._is_unknown(each))
-        return "set aside" if self.counts[group] < self.plan.set_aside * known else "compared"
-
-    def _is_unknown(self, group: Group) -> bool:
-        parts = group if isinstance(group, tuple) else (group,)
-        return any(part in self.plan.unknown for part in parts)
+        return category_status(self.plan, self.counts, group)
 
     @cached_property
     def compared(self) -> tuple[Group, ...]:
@@ -296,10 +292,7 @@ class CellTable(Table):
     @cached_property
     def counts(self) -> dict[Group, int | float]:
         """Records released of each row."""
-        return {
-            group: sum(cell.count for (_, own), cell in self.cells.items() if own == group)
-            for group in self.table.groups
-        }
+        return row_counts(self.table, self.cells)
 
     def federation(self, groups: Sequence[Group]) -> Federation:
         """Return the cells of some rows."""
@@ -376,41 +369,3 @@ class CellTable(Table):
             redraws=self.options.redraws,
             silo_of=silo_of,
         )
-
-
-def merged_silos(federation: Federation) -> Federation:
-    """Return the same laws with one cell for each silo and group, whatever pieces they came in.
-
-    For what depends on silos: their own numbers, and where a disparity comes from. Errors of the
-    pieces are left out, so that nothing is certified by it.
-    """
-    if not any(isinstance(silo, tuple) for silo in federation.silos):
-        return federation
-    read = federation.reconstructed
-    pieces: dict[tuple[Silo, Group], list[int]] = {}
-    for cell, (silo, group) in enumerate(zip(read.silo_of, read.group_of, strict=True)):
-        key = silo_of(read.silos[silo]), read.groups[group]
-        pieces.setdefault(key, []).append(cell)
-    cells = {key: _merged(read, own) for key, own in pieces.items()}
-    return Federation.from_cells(
-        cells, groups=federation.groups, score_range=federation.score_range
-    )
-
-
-def _merged(read: Federation, cells: Sequence[int]) -> Cell:
-    """One cell with the records of several, at the values where their laws have them."""
-    spans = [slice(read.offsets[cell], read.offsets[cell + 1]) for cell in cells]
-    values = np.concatenate([read.values[span] for span in spans])
-    masses = np.concatenate(
-        [
-            read.parts[span] * (read.counts[cell] / read.units[cell])
-            for cell, span in zip(cells, spans, strict=True)
-        ]
-    )
-    order = np.argsort(values, kind="stable")
-    return Cell(
-        count=sum(read.counts[cell].item() for cell in cells),
-        values=values[order],
-        masses=masses[order],
-        kind="counts",
-    )

@@ -11,7 +11,7 @@ from fedparity.documents.result import AuditResult, headline_of, symbol
 from fedparity.documents.result_parts import Bounded, InDeviations, SiloResult, ThresholdResult
 from fedparity.documents.table_parts import TableResult
 from fedparity.laws.bounds import Bounds
-from fedparity.report.outcome_tables import gap_sentences
+from fedparity.report.outcome_tables import gap_sentences, table_name
 from fedparity.report.sentences.answers import (
     Rates,
     chance,
@@ -67,7 +67,13 @@ _COUNT, _VALUE, _INFLUENCE = 9, 9, 9
 _LABEL, _LONGEST_GROUP, _LONGEST_NAME = 15, 28, 22
 _BRIEF_LABEL = 14
 _SAID_FIRST = frozenset(
-    {"silos_missing", "silos_dropped_out", "group_set_aside", "implausible_count"}
+    {
+        "no_intersections",
+        "silos_missing",
+        "silos_dropped_out",
+        "group_set_aside",
+        "implausible_count",
+    }
 )
 """Codes of the warnings that are printed at the top, not among the others."""
 _WRONG_GROUPS = "labels_alike"
@@ -101,7 +107,7 @@ def _brief(result: AuditResult, width: int) -> list[list[str]]:
         room = _LINES - len(_joined([*first, where, last]).splitlines()) - 1
         if room >= fewest or (most == 0 and room >= -1):
             break
-    tables = [_table(each, width) for each in result.tables if each.by]
+    tables = _tables(result, width)
     tables += [
         _outcomes(result, place, width, most=1)
         for place, each in enumerate(result.tables)
@@ -118,7 +124,7 @@ def _detailed(result: AuditResult, width: int) -> list[list[str]]:
         wrapped(about, width, first="  "),
         _groups(result, width),
         *(_rates(each, result, width) for each in all_rates(result)),
-        *(_table(each, width) for each in result.tables if each.by),
+        *_tables(result, width),
         *(_outcomes(result, place, width) for place in range(len(result.tables))),
         _pairs(result, width),
         _sources(result, width),
@@ -226,7 +232,12 @@ def _groups(result: AuditResult, width: int) -> list[str]:
     return [cut(line, width) for line in lines] + _more(len(result.groups), "group")
 
 
-def _table(table: TableResult, width: int) -> list[str]:
+def _tables(result: AuditResult, width: int) -> list[list[str]]:
+    """The tables by axis, and that of the groups of the plan where they cannot be compared."""
+    return [_table(result, each, width) for each in result.tables if each.by or each.note]
+
+
+def _table(result: AuditResult, table: TableResult, width: int) -> list[str]:
     """The rows of a table by axis, its rates at the first threshold, and how far apart they are."""
     labels = [group_words(each.group) for each in table.groups]
     names = min(max(_LABEL, *map(width_of, labels)), _BRIEF_LABEL)
@@ -235,9 +246,10 @@ def _table(table: TableResult, width: int) -> list[str]:
     if table.thresholds:
         ratios = {each.group: each.ratio.value for each in table.thresholds[0].groups}
         columns += f"{right('rate', 9)}{right('ratio', 9)}"
-    lines = [f"{left('By ' + ', '.join(table.by), names + 2)}{columns}"]
+    lines = [f"{left('By ' + table_name(result, table), names + 2)}{columns}"]
     for label, each in zip(labels, table.groups, strict=True):
-        numbers = f"{right(amount(each.n), 10)}{right(percent(each.share), 9)}"
+        known = ("-", "-") if each.status == "withheld" else (amount(each.n), percent(each.share))
+        numbers = f"{right(known[0], 10)}{right(known[1], 9)}"
         numbers += right("-" if each.mean is None else number(each.mean), 9)
         if table.thresholds:
             rate = each.rates[0] if each.rates else None

@@ -19,6 +19,7 @@ WarningCode: TypeAlias = Literal[
     "labels_alike",
     "merged_counts",
     "messages_replaced",
+    "no_intersections",
     "noise_alone",
     "noise_dominates",
     "only_sums",

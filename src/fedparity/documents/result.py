@@ -74,7 +74,10 @@ class AuditResult(Document, Part, Tabular):
     n: Amount
     """Records released, or their weight."""
     groups: Parts[GroupResult]
-    """The groups that were measured, in the order of the plan."""
+    """The groups that were measured, in the order of the plan.
+
+    With the warning ``no_intersections`` they are the categories of an axis, and so are those set aside.
+    """
     set_aside: Parts[SetAside]
     """The groups of the plan that no silo released."""
     disparity: DisparityResult

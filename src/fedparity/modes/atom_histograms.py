@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fedparity.documents.audit_warnings import AuditWarning
+from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
@@ -22,12 +24,14 @@ from fedparity.documents.result_parts import SetAside
 from fedparity.errors import GroupError
 from fedparity.laws.labels import Group, Silo
 from fedparity.laws.law import BoolArray
+from fedparity.modes.margins import only_by_axis
 from fedparity.modes.mode import MissingRecords
+from fedparity.modes.table_cells import category_status
 from fedparity.privacy.histograms import Counts
 from fedparity.privacy.noise import NoiseLaw
 from fedparity.uncertainty.noisy_histograms import NoisyHistograms
 
-__all__ = ["AtomHistograms", "Enough", "chosen_groups"]
+__all__ = ["AtomHistograms", "ComparedRows", "Enough", "chosen_groups"]
 
 _DEVIATIONS = 4.0
 """A row of fewer records than this many standard deviations of its noise is not distinguished from noise."""
@@ -39,6 +43,18 @@ class Enough(NamedTuple):
     fewest: int
     """How many records a row must have, once noise was added: a public number."""
     rows: BoolArray
+
+
+class ComparedRows(NamedTuple):
+    """The groups of the plan, or the rows of a table by axis, that an audit compares."""
+
+    histograms: NoisyHistograms
+    unreleased: tuple[SetAside, ...]
+    """Those that are too small."""
+    missing: MissingRecords
+    table: PlanTable | None
+    """By an axis; None for the groups of the plan."""
+    warnings: tuple[AuditWarning, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,33 +119,60 @@ class AtomHistograms:
         )
         return Enough(fewest, rows.counts.sum(axis=(0, 2)) >= fewest)
 
-    def groups(self, missing: MissingRecords) -> tuple[NoisyHistograms, tuple[SetAside, ...]]:
-        """Return the groups of the plan that can be measured, and the others.
+    def compared(self, missing: MissingRecords) -> ComparedRows:
+        """Return the groups of the plan that can be measured, or else the rows of the first axis that can.
 
         Raises
         ------
         GroupError
             If fewer than two are large enough.
         """
-        rows = self.rows(self.plan.tables[0])
-        enough = self.enough(rows)
-        few = [group for group, large in zip(rows.groups, enough.rows, strict=True) if not large]
-        if enough.rows.sum() < 2:
+        groups, *margins = self.plan.tables
+        for table in (groups, *margins):
+            rows = self.rows(table)
+            enough = self.enough(rows)
+            compared = enough.rows & self._compared(rows) if table.by else enough.rows
+            if compared.sum() > 1:
+                break
+        else:
+            fewest, large = self.enough(self.rows(groups))
+            few = groups.groups[int(np.argmin(large))]
             raise GroupError(
-                f"all silos together have fewer than {enough.fewest:,} records of group {few[0]!r}, once "
-                "noise was added; fewer than two groups remain to be compared.",
+                f"all silos together have fewer than {fewest:,} records of group {group_words(few)!r}, "
+                "once noise was added; fewer than two groups remain to be compared.",
                 fix="join this group with another, leave it out, or raise epsilon.",
             )
-        return chosen_groups(rows, enough.rows), tuple(
-            SetAside(
-                group=group,
-                withheld=0,
-                most=most if math.isfinite(most) else None,
-                known=too_few(enough.fewest),
-            )
-            for group in few
-            for most in [missing.most[group] + 2 * enough.fewest]
+        reason = "have enough records, once noise was added"
+        if table.by:  # a silo that sent nothing may have all of its records in any row
+            missing = replace(missing, most=dict.fromkeys(table.groups, missing.total))
+        return ComparedRows(
+            histograms=chosen_groups(rows, compared),
+            unreleased=tuple(
+                SetAside(
+                    group=group,
+                    withheld=0,
+                    most=most if math.isfinite(most) else None,
+                    known=too_few(enough.fewest),
+                )
+                for group, is_large in zip(rows.groups, enough.rows, strict=True)
+                if not is_large
+                for most in [missing.most[group] + 2 * enough.fewest]
+            ),
+            missing=missing,
+            table=table if table.by else None,
+            warnings=(only_by_axis(self.plan, table, reason),) if table.by else (),
         )
+
+    def _compared(self, rows: NoisyHistograms) -> BoolArray:
+        """Which rows of a table by axis the plan compares, whatever the noise."""
+        counts = self.totals(rows)
+        return np.array([category_status(self.plan, counts, g) == "compared" for g in rows.groups])
+
+    @staticmethod
+    def totals(rows: NoisyHistograms) -> dict[Group, int]:
+        """Return the records of each row, with noise; where that is negative, none."""
+        totals = np.maximum(rows.counts.sum(axis=2), 0).sum(axis=0)
+        return dict(zip(rows.groups, totals.tolist(), strict=True))
 
 
 def too_few(fewest: int) -> str:

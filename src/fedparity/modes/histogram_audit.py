@@ -60,10 +60,11 @@ def measure_noisy(
     sketches = read_messages(plan, messages, options.progress)
     noise = NoiseLaw(mode.cost.epsilon or 0.0)
     missing = find_noisy_missing(plan, sketches, noise)
-    atoms = None
+    atoms, table = None, None
+    first: tuple[AuditWarning, ...] = ()
     if plan.releases_tables:
         atoms = AtomHistograms.from_messages(plan, sketches, noise)
-        histograms, unreleased = atoms.groups(missing)
+        histograms, unreleased, missing, table, first = atoms.compared(missing)
     else:
         unreleased = unreleased_groups(plan, sketches, missing)
         groups = measured_groups(plan, unreleased)
@@ -79,9 +80,12 @@ def measure_noisy(
         federation=bounded,
         known=bounded,
         measures=found.measures,
+        by_silo=found.measures,
         assessment=replace(assessment, warnings=(*warnings, *assessment.warnings)),
         guarantee=mode.guarantee(),
+        warnings=first,
         atoms=atoms,
+        table=table,
     )
 
 

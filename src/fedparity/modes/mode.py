@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from fedparity.documents.audit_warnings import AuditWarning
+    from fedparity.documents.plan_fields import PlanTable
     from fedparity.documents.result_parts import SetAside
     from fedparity.federated.federation import Federation
     from fedparity.federated.local_audits import Measures
@@ -192,11 +193,15 @@ class Measured:
     known: Federation
     """The records seen, with the errors that certificates of magnitudes count."""
     measures: Measures
-    """Of the records seen; those of single silos mean nothing where there are no messages."""
+    """Of the records seen."""
+    by_silo: Measures
+    """The same with one cell for each silo and group; they mean nothing where there are no messages."""
     assessment: Assessment
     guarantee: Mapping[str, Any]
     warnings: tuple[AuditWarning, ...] = ()
-    """Of this mode alone."""
+    """Those that come first."""
+    table: PlanTable | None = None
+    """The table by axis that the records are grouped by where the plan's groups cannot be compared."""
     atoms: AtomHistograms | None = None
     """Where records are counted in bins, of a plan with axes or an outcome: what its tables are made of."""
 

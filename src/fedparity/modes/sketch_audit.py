@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from fedparity.documents.fields import typed_label
+from fedparity.documents.fields import group_words, typed_label
 from fedparity.documents.files import Path
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_checks import check_messages
@@ -22,7 +23,7 @@ from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode
 from fedparity.modes.secure.round_messages import RoundMessage
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.text import counted
-from fedparity.uncertainty.assessment import LOCAL_SILOS, assess
+from fedparity.uncertainty.assessment import LOCAL_SILOS, Assessment, assess
 
 __all__ = [
     "find_missing",
@@ -30,6 +31,7 @@ __all__ = [
     "measure_sketches",
     "measured_groups",
     "read_messages",
+    "set_aside",
     "silos_missing",
     "unreleased_groups",
 ]
@@ -51,11 +53,33 @@ def measure_cells(
     """Measure the cells of checked sketches, or those of a federation that they describe."""
     plan = mode.plan
     missing = find_missing(plan, sketches)
-    unreleased = unreleased_groups(plan, sketches, missing)
+    margin = None
+    try:
+        unreleased = unreleased_groups(plan, sketches, missing)
+    except GroupError:
+        from fedparity.modes.margins import first_margin  # noqa: PLC0415 -- not for one table
+
+        margin = first_margin(plan, sketches, missing)
+        if margin is None:
+            raise
+        federation, missing, unreleased = margin.federation, margin.missing, margin.unreleased
     if federation is None:
         federation = Federation.from_messages(plan, sketches)
     method = Method(order=plan.order, estimator=plan.estimator, levels=plan.levels, trim=plan.trim)
-    measures = Measures(federation, method)
+    measures = by_silo = Measures(federation, method)
+    if margin is not None:
+        by_silo = margin.by_silo(measures)
+    whole = by_silo is measures
+    assessment = assess(
+        federation,
+        method,
+        score_range=plan.score_range,
+        unseen=missing.of(federation.groups),
+        unseen_total=missing.total,
+        local=_most_influential(by_silo.influences) if whole else [],
+        measures=measures,
+        **options.assessment(),
+    )
     return Measured(
         silos=tuple(message.silo for message in sketches),
         messages=sketches,
@@ -64,18 +88,18 @@ def measure_cells(
         federation=federation,
         known=federation,
         measures=measures,
-        assessment=assess(
-            federation,
-            method,
-            score_range=plan.score_range,
-            unseen=missing.of(federation.groups),
-            unseen_total=missing.total,
-            local=_most_influential(measures.influences),
-            measures=measures,
-            **options.assessment(),
-        ),
+        by_silo=by_silo,
+        assessment=assessment if whole else _without_silos(assessment),
         guarantee=mode.guarantee(),
+        warnings=() if margin is None else (margin.warning,),
+        table=None if margin is None else margin.table,
     )
+
+
+def _without_silos(assessment: Assessment) -> Assessment:
+    """The same without intervals of parts and of silos: pieces of a silo were redrawn, not silos."""
+    warnings = (each for each in assessment.warnings if each.code != "few_local_intervals")
+    return replace(assessment, attribution={}, local={}, warnings=tuple(warnings))
 
 
 def _most_influential(influence: Sequence[SiloInfluence]) -> list[str]:
@@ -210,18 +234,24 @@ def unreleased_groups(
         if any(cell.values is not None for cell in cells):
             continue
         withheld = [sketch.silo for sketch in sketches if sketch.cells[position].withheld]
-        most = missing.most[group]
         unreleased.append(
-            SetAside(
-                group=group,
-                withheld=len(withheld),
-                most=most if math.isfinite(most) else None,
-                known=_known(withheld, most, len(sketches), missing.silos_missing),
-            )
+            set_aside(group, withheld, missing.most[group], len(sketches), missing.silos_missing)
         )
     if len(plan.groups) - len(unreleased) < 2:
         raise _nothing_to_compare(unreleased[0], len(sketches), missing.silos_missing)
     return tuple(unreleased)
+
+
+def set_aside(
+    group: Group, withheld: Sequence[str], most: float, silos: int, missing: Sequence[str]
+) -> SetAside:
+    """Return a group of which no silo released a record, with what is known of it."""
+    return SetAside(
+        group=group,
+        withheld=len(withheld),
+        most=most if math.isfinite(most) else None,
+        known=_known(withheld, most, silos, missing),
+    )
 
 
 def measured_groups(plan: Plan, unreleased: Sequence[SetAside]) -> tuple[Group, ...]:
@@ -255,7 +285,7 @@ def _nothing_to_compare(unreleased: SetAside, silos: int, missing: Sequence[str]
         else ""
     )
     return GroupError(
-        f"no silo released group {unreleased.group!r}: {unreleased.withheld} of {silos} withheld it{absent}; "
+        f"no silo released group {group_words(unreleased.group)!r}: {unreleased.withheld} of {silos} withheld it{absent}; "
         "fewer than two groups remain to be compared.",
         fix=(
             "ask for the missing messages, or write a plan whose groups are large enough: "

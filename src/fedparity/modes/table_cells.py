@@ -6,16 +6,28 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from fedparity.documents.fields import group_words
 from fedparity.documents.message import SiloSketch
 from fedparity.documents.message_cells import SketchedCell, whole_cell
 from fedparity.documents.plan import Plan
 from fedparity.documents.plan_fields import OUTCOMES, OutcomeName, PlanTable
+from fedparity.documents.table_parts import CategoryStatus
+from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group, Silo
 from fedparity.privacy.disclosure import smallest_cell
 from fedparity.sketches.cell import Cell
 
-__all__ = ["SiloTables", "gathered_cells", "silo_of", "table_unseen"]
+__all__ = [
+    "SiloTables",
+    "category_status",
+    "gathered_cells",
+    "merged_silos",
+    "row_counts",
+    "silo_of",
+    "table_unseen",
+]
 
 _REMAINDER = "*"
 """The piece of a silo's row that the cells of its intersections do not count."""
@@ -173,3 +185,68 @@ def table_unseen(
     absent = math.inf if silos_missing else 0.0
     by_silo = [SiloTables(plan, sketch).unseen(table, outcome) for sketch in sketches]
     return {group: absent + math.fsum(each[group] for each in by_silo) for group in table.groups}
+
+
+def row_counts(
+    table: PlanTable, cells: Mapping[tuple[Silo, Group], Cell]
+) -> dict[Group, int | float]:
+    """Return how many records were released of each row of a table."""
+    return {
+        group: sum(cell.count for (_, own), cell in cells.items() if own == group)
+        for group in table.groups
+    }
+
+
+def category_status(
+    plan: Plan, counts: Mapping[Group, int | float], group: Group
+) -> CategoryStatus:
+    """Return whether a row of a table is compared, or why not; ``counts`` are those of all its rows."""
+    if not counts[group]:
+        return "withheld"
+    if _is_unknown(plan, group):
+        return "unknown"
+    known = sum(n for each, n in counts.items() if not _is_unknown(plan, each))
+    return "set aside" if counts[group] < plan.set_aside * known else "compared"
+
+
+def _is_unknown(plan: Plan, group: Group) -> bool:
+    parts = group if isinstance(group, tuple) else (group,)
+    return any(part in plan.unknown for part in parts)
+
+
+def merged_silos(federation: Federation) -> Federation:
+    """Return the same laws with one cell for each silo and group, whatever pieces they came in.
+
+    For what depends on silos: their own numbers, and where a disparity comes from. Errors of the
+    pieces are left out, so that nothing is certified by it.
+    """
+    if not any(isinstance(silo, tuple) for silo in federation.silos):
+        return federation
+    read = federation.reconstructed
+    pieces: dict[tuple[Silo, Group], list[int]] = {}
+    for cell, (silo, group) in enumerate(zip(read.silo_of, read.group_of, strict=True)):
+        key = silo_of(read.silos[silo]), read.groups[group]
+        pieces.setdefault(key, []).append(cell)
+    cells = {key: _merged(read, own) for key, own in pieces.items()}
+    return Federation.from_cells(
+        cells, groups=federation.groups, score_range=federation.score_range
+    )
+
+
+def _merged(read: Federation, cells: Sequence[int]) -> Cell:
+    """One cell with the records of several, at the values where their laws have them."""
+    spans = [slice(read.offsets[cell], read.offsets[cell + 1]) for cell in cells]
+    values = np.concatenate([read.values[span] for span in spans])
+    masses = np.concatenate(
+        [
+            read.parts[span] * (read.counts[cell] / read.units[cell])
+            for cell, span in zip(cells, spans, strict=True)
+        ]
+    )
+    order = np.argsort(values, kind="stable")
+    return Cell(
+        count=sum(read.counts[cell].item() for cell in cells),
+        values=values[order],
+        masses=masses[order],
+        kind="counts",
+    )

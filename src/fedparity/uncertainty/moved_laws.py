@@ -137,10 +137,9 @@ def _without_noise(curves: Curves, estimated: FloatArray, noise: FloatArray) -> 
     """The groups' differences, without what noise explains of their shapes."""
     shifts = _shifts(estimated, curves)
     shapes = estimated - shifts
-    explained = _length(noise - _shifts(noise, curves), curves) / max(
-        _length(shapes, curves), _TINY
-    )
-    apart: FloatArray = shifts + max(0.0, 1 - explained**2) * shapes
+    explained = np.quantile(_squares(noise - _shifts(noise, curves), curves), _LARGE)
+    real = max(0.0, 1 - float(explained) / max(float(_squares(shapes, curves)), _TINY))
+    apart: FloatArray = shifts + real * shapes
     if _length(apart, curves) > _TINY:
         return apart
     away = -curves.shares  # nothing differs: the first group moves away from the others

@@ -110,7 +110,7 @@ def test_a_note_names_what_a_message_lacks():
     plan = make_plan(groups=("A", "B", ("C")))
     cells = [released("A"), SketchedCell.empty("B"), withheld("C", "complementary")]
 
-    note = silo_note(make_message(plan, "s0", cells, rows_dropped=1200))
+    note = silo_note(make_message(plan, "s0", cells, rows_dropped=1200), cells)
 
     assert note == "lacks B, C withheld (complementary), 1,200 rows dropped"
 

@@ -60,7 +60,17 @@ def test_ranges_need_no_dash():
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.95, "95 %"), (0.999, "99.9 %"), (0.0196, "2 %"), (-0.0123, "−1.2 %")]
+    ("share", "text"),
+    [
+        (0.95, "95 %"),
+        (0.999, "99.9 %"),
+        (0.0196, "2 %"),
+        (-0.0123, "−1.2 %"),
+        (1.2e-6, "0.00012 %"),
+        (4.1e-9, "<0.0001 %"),
+        (-4.1e-9, ">−0.0001 %"),
+        (4.1e-12, "0 %"),
+    ],
 )
 def test_percentages(share, text):
     assert percent(share) == text

@@ -24,7 +24,7 @@ from fedparity.errors import GroupError, SecureMessageError
 from fedparity.errors.base import listed
 from fedparity.federated.federation import Federation
 from fedparity.laws.labels import Group
-from fedparity.modes.atom_histograms import AtomHistograms
+from fedparity.modes.atom_histograms import AtomHistograms, ComparedRows
 from fedparity.modes.histogram_audit import MeasuredHistograms, most_withheld, noise_warnings
 from fedparity.modes.mode import AuditOptions, Measured, MissingRecords, Mode
 from fedparity.modes.secure.layout import Layout
@@ -63,7 +63,18 @@ def measure_sum(
         total=absent,
     )
     atoms = _atoms(plan, opened)
-    summed = Summed.from_sum(plan, opened) if atoms is None else Summed.from_atoms(atoms, missing)
+    table = None
+    first: tuple[AuditWarning, ...] = ()
+    if atoms is None:
+        summed = Summed.from_sum(plan, opened)
+    else:
+        rows = atoms.compared(missing)
+        summed, missing, table, first = (
+            Summed.from_rows(rows),
+            rows.missing,
+            rows.table,
+            rows.warnings,
+        )
     histograms = NoisyHistograms(
         silos=(TOGETHER,),
         groups=summed.groups,
@@ -86,10 +97,12 @@ def measure_sum(
         federation=bounded,
         known=known,
         measures=found.measures,
+        by_silo=found.measures,
         assessment=_of_the_sum(plan, summed, found.assessment),
         guarantee=_guarantee(mode, opened),
-        warnings=_warnings(plan, opened, summed),
+        warnings=first + _warnings(plan, opened, summed),
         atoms=atoms,
+        table=table,
     )
 
 
@@ -151,7 +164,7 @@ class Summed:
         small = [group for group, enough in named if not enough]
         if large.sum() < 2:
             raise GroupError(
-                f"all silos together have fewer than {least:,} records of group {small[0]!r}; fewer "
+                f"all silos together have fewer than {least:,} records of group {group_words(small[0])!r}; fewer "
                 "than two groups remain to be compared.",
                 fix="write a plan whose groups are large enough: join this group with another, or "
                 "leave it out.",
@@ -176,22 +189,15 @@ class Summed:
         )
 
     @classmethod
-    def from_atoms(cls, atoms: AtomHistograms, missing: MissingRecords) -> Summed:
-        """Return the groups of a plan with axes or an outcome, which are sums of noisy atoms.
-
-        Raises
-        ------
-        GroupError
-            If fewer than two groups are large enough to be compared.
-        """
-        rows, unreleased = atoms.groups(missing)
+    def from_rows(cls, rows: ComparedRows) -> Summed:
+        """Return the rows of a plan with axes or an outcome, which are sums of noisy atoms."""
         return cls(
-            groups=rows.groups,
-            counts=rows.counts[0],
-            unreleased=unreleased,
+            groups=rows.histograms.groups,
+            counts=rows.histograms.counts[0],
+            unreleased=rows.unreleased,
             dropped=0,
-            noise=rows.noise,
-            missing=missing.total,
+            noise=rows.histograms.noise,
+            missing=rows.missing.total,
         )
 
 

@@ -41,6 +41,7 @@ _SILOS: Final = frozenset({"silos_missing", "silos_dropped_out"})
 _CELLS: Final = frozenset({"cells_withheld"})
 _ROWS: Final = frozenset({"rows_dropped"})
 _DOUBT: Final = frozenset({"implausible_count"})
+_OTHERS: Final = frozenset({"no_intersections"})
 """Codes of the warnings that say what is said here from the result's own fields, if these know."""
 _REASONS = {"small": "too few records", "complementary": "to protect another cell"}
 _CELLS_NAMED = 5
@@ -60,18 +61,24 @@ def is_complete(result: AuditResult) -> bool:
         or result.set_aside
         or any(silo.withheld for silo in result.silos)
         or any(silo.rows_dropped for silo in result.silos)
-        or any(warning.code in _GROUPS | _SILOS | _CELLS | _ROWS for warning in result.warnings)
+        or any(
+            warning.code in _OTHERS | _GROUPS | _SILOS | _CELLS | _ROWS
+            for warning in result.warnings
+        )
     )
 
 
 def left_out(result: AuditResult) -> tuple[str, ...]:
     """Return what must be stated right below the headline, which does not mention it.
 
-    A sentence for every group set aside, one for the silos that sent nothing, and one if the headline
-    hangs on a number that is hard to believe.
+    A sentence if the headline is of other groups than the plan's, one for every group set aside, one for
+    the silos that sent nothing, and one if the headline hangs on a number that is hard to believe.
     """
-    doubts = (warning.text for warning in result.warnings if warning.code in _DOUBT)
-    sentences = (*set_aside_words(result), _silos(result), *map(_started, doubts))
+    others, doubts = (
+        [_started(warning.text) for warning in result.warnings if warning.code in codes]
+        for codes in (_OTHERS, _DOUBT)
+    )
+    sentences = (*others, *set_aside_words(result), _silos(result), *doubts)
     return tuple(filter(None, sentences))
 
 
@@ -94,6 +101,7 @@ def what_weakens(result: AuditResult) -> tuple[Caveat, ...]:
     silos, cells, rows = _silos(result), _cells(result), _rows(result)
     said = {
         *_DOUBT,
+        *_OTHERS,
         *(_GROUPS if result.set_aside else ()),
         *(_SILOS if silos else ()),
         *(_CELLS if cells else ()),
