@@ -68,8 +68,8 @@ class Draws(OneLine):
 
     @property
     def ends(self) -> Ends:
-        """What redraws show if there is nothing to measure, and the most that they show around the estimate."""
-        return Ends(self.null, float(self.values.max()))
+        """What redraws show if there is nothing to measure, and more than the estimate itself."""
+        return Ends(self.null, float(np.quantile(self.values, 0.9)))
 
     def column(self, place: int) -> Draws:
         """Return the draws of one of several measures."""

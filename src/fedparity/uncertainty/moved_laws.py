@@ -28,8 +28,10 @@ __all__ = ["Curves", "Ends", "MovedLaws", "Scatter"]
 _TINY = 1e-300
 _LARGE = 0.95
 """Shapes as large as noise has them more rarely than in one redraw of twenty are taken to be real in part."""
-_FIRST, _GROWTH, _MOST = 0.25, 1.3, 48
-"""Lengths of differences, as multiples of that of the noise, and how many of them at most."""
+_FIRST, _REACH = 0.5, 5
+"""The shortest differences, and how far below the estimated ones they begin, in lengths of the noise."""
+_GROWTH, _MOST = 1.5, 32
+"""How much longer they become at a time, and how often at most."""
 
 
 class Scatter(NamedTuple):
@@ -115,7 +117,9 @@ class MovedLaws:
         apart = _without_noise(curves, curves.own - pooled, noise)
         length = max(_length(apart, curves), _TINY)
         unit = max(_length(noise, curves), _TINY * length)
-        size = max(_FIRST * unit, length / 3)  # far below the estimate no truth is kept
+        size = max(
+            _FIRST * unit, length - _REACH * unit
+        )  # no truth far below the estimate is kept
         truths, found = [0.0], [np.sort(self.ends.null)]
         while len(found) < _MOST and (len(found) == 1 or found[-1][0] <= self.ends.enough):
             laws = pooled + size / length * apart
