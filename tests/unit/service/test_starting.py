@@ -191,6 +191,7 @@ def test_only_its_owner_reads_the_database_whatever_the_folder(tmp_path):
     assert set(found.values()) == {0}
 
 
+@pytest.mark.sampled
 def test_the_log_is_checked_while_the_service_writes_to_it(tmp_path):
     """A line that is added meanwhile is no sign of somebody who changed the log."""
     store = Store.in_folder(str(tmp_path))

@@ -1,6 +1,6 @@
 // From the labels of a table to the groups of a plan: Python's tables/groups.py.
 
-import { BAD_DATA, PageError, byCodePoints, listedLabels, shortened, shownLabel } from "./page_errors.js";
+import { BAD_DATA, PageError, listedLabels, shortened, shownLabel } from "./page_errors.js";
 
 const MOST_UNLISTED = 1000;
 const MOST_RELABELED = 100_000;
