@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from tests.tiers import count
 from tests.unit.service.samples import plan
 
+from fedparity.cli.main import cli
 from fedparity.cli.serve_commands import StoreOptions, serve
 from fedparity.errors import OptionError, OutputError
 from fedparity.service import access
@@ -291,5 +292,7 @@ def test_the_unit_and_the_container_start_the_service_with_options_that_it_has()
         + json.loads(re.search(r"(?m)^CMD (.*)$", container)[1]),
     ]
 
+    # As part of the program: a command keeps the help option of its first context.
+    program = cli.make_context("fedparity", ["serve"])
     for words in starts:
-        assert serve.make_context("serve", words).params["behind_proxy"]
+        assert serve.make_context("serve", words, parent=program).params["behind_proxy"]
