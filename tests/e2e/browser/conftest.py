@@ -23,8 +23,9 @@ THOUSAND = pytest.param("1000", marks=pytest.mark.slow)
 def browser():
     """Chromium: the one that FEDPARITY_CHROMIUM names, or one that is installed."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = chromium()  # first: without a browser the driver may lack libraries, too
     with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium(), args=[*OPTIONS])
+        started = playwright.chromium.launch(executable_path=program, args=[*OPTIONS])
         yield started
         started.close()
 
