@@ -124,9 +124,8 @@ class _Door(socket.socket):
         """
         self._opened: dict[bytes, list[socket.socket]] = getattr(self, "_opened", {})
         connection, address = super().accept()
-        network = ip_address(address[0].partition("%")[0]).packed[
-            :8
-        ]  # of IPv6 one has 2**64 addresses
+        # Of IPv6 one has 2**64 addresses, which begin with the same eight bytes.
+        network = ip_address(address[0].partition("%")[0]).packed[:8]
         own = [each for each in self._opened.get(network, ()) if each.fileno() >= 0]
         if len(own) >= self._MOST:
             connection.close()

@@ -54,10 +54,10 @@ class Draws(OneLine):
     r"""A measure in every redraw, and how much of it is noise.
 
     ``values`` holds the measure :math:`\theta^*` of each redraw, ``noise`` the same measure of the
-    difference between redrawn and original curves, or None where it does not tell how the measure scatters
-    around another truth: then ``laws`` do, for each measure. ``null`` is what it would be if there were
-    nothing to measure: redraws of groups with one common law. ``base`` is the measure of the laws
-    that redraws are drawn from.
+    difference between redrawn and original curves, or None where no formula tells from it how the measure
+    scatters around another truth. ``laws`` show that instead, or as well: one entry for each measure, none where the
+    formula is enough. ``null`` is what it would be if there were nothing to measure: redraws of groups with one
+    common law. ``base`` is the measure of the laws that redraws are drawn from.
     """
 
     base: FloatArray
@@ -249,16 +249,16 @@ class _Reader:
 
         everyone = tuple(range(shares.size))
         pairs = draws["pairs"]
-        moved = {
+        return {
             "disparity": (MovedLaws(curves, everyone, disparity, draws["disparity"].ends),),
             "pairs": tuple(
                 MovedLaws(curves, pair, distance, pairs.column(place).ends)
                 for place, pair in enumerate(combinations(everyone, 2))
             ),
+            "heterogeneity": (
+                MovedLaws(of_cdfs, everyone, self._cdf_spread, draws["heterogeneity"].ends),
+            ),
         }
-        ends = draws["heterogeneity"].ends
-        moved["heterogeneity"] = (MovedLaws(of_cdfs, everyone, self._cdf_spread, ends),)
-        return moved
 
     def null_measures(self, found: Mixtures) -> dict[str, FloatArray]:
         """Return the measures of redraws of one common law."""
@@ -332,9 +332,11 @@ def _moved_draws(wide: Draws, narrow: Draws) -> Draws:
         noise = _moved(wide.noise, narrow.noise)
     values, null = _moved(wide.values, narrow.values), _moved(wide.null, narrow.null)
     moved = Draws(narrow.base, values, noise, null)
+    if not wide.laws:
+        return moved
     columns = [moved] if values.ndim == 1 else map(moved.column, range(values.shape[1]))
     offsets = np.atleast_1d(narrow.values.mean(axis=0) - wide.values.mean(axis=0)).tolist()
-    laws = zip(wide.laws, columns, offsets, strict=bool(wide.laws))
+    laws = zip(wide.laws, columns, offsets, strict=True)
     return replace(
         moved,
         laws=tuple(replace(each, ends=own.ends, offset=offset) for each, own, offset in laws),

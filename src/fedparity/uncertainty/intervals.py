@@ -7,9 +7,11 @@ curves were the estimated ones shrunk or stretched to length g,
 
 .. math:: T(g) = g + 2 \sqrt{g / \hat\theta} \, A + B,
 
-with B the length of the redrawn noise and A its product with the estimated curves. For distances of
-order 1, and for scores on a coarse grid, whose curves move by whole steps, lengths change with the first power of
-the noise, and T(g) comes from laws that are moved until their length is g (:mod:`fedparity.uncertainty.moved_laws`). The value g
+with B the length of the redrawn noise and A its product with the estimated curves. For disparities of scores on a
+coarse grid, whose curves move by whole steps, lengths change with the first power of the noise, and T(g) comes from
+laws that are moved until their length is g (:mod:`fedparity.uncertainty.moved_laws`). At order 1, and for the heterogeneity
+of such scores, a value is kept that either of the two keeps; the formula is then the straight line from the noise at g = 0 to
+the redraws at the estimate if p is 1. The value g
 is kept if the observed one lies in the central part of T(g). At g = 0 the whole error
 probability is put on observing too much, since one cannot observe too little there; it moves to both
 sides in equal parts as g leaves zero. Every g then keeps the same probability.

@@ -9,7 +9,7 @@ around a larger truth. So the noise of every redraw is added to laws of which th
 
 the pooled curve and the differences of the groups, stretched until no redraw is as small as what was observed. Estimated
 differences are noisy themselves, and coherent ones scatter more than noisy ones of the same length. So they are
-split into a shift of each group as a whole, and the rest, which is shrunk by the share of it that noise explains.
+split into a shift of each group as a whole, and the rest, of which as much is left out as noise may explain.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ class MovedLaws:
         apart = _without_noise(curves, curves.own - pooled, noise)
         length = max(_length(apart, curves), _TINY)
         unit = max(_length(noise, curves), _TINY * length)
-        size = max(
-            _FIRST * unit, length - _REACH * unit
-        )  # no truth far below the estimate is kept
+        # No truth far below the estimate is kept.
+        size = max(_FIRST * unit, length - _REACH * unit)
         truths, found = [0.0], [np.sort(self.ends.null)]
         while len(found) < _MOST and (len(found) == 1 or found[-1][0] <= self.ends.enough):
             laws = pooled + size / length * apart
